@@ -1,0 +1,1 @@
+//! Command line: arguments, and one file a subcommand.

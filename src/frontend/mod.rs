@@ -1,0 +1,1 @@
+//! From text to datasets and flows: SQL, Python and notebooks.

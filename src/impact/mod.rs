@@ -1,0 +1,1 @@
+//! What an effect does further down the graph, and the order of a refresh.

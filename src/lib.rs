@@ -1,0 +1,31 @@
+//! pipelint: what happens to the data that is already there, if this change to a streaming pipeline is deployed?
+//!
+//! The map of the house, left to right; a module uses those before it, never those after it:
+//!
+//! - [`model`]: what a revision says, as data. Imports nothing of ours.
+//! - [`functions`]: Spark SQL's functions: result types and evaluation.
+//! - [`revision`]: read-only file trees of a commit, the index, the working tree, or a folder.
+//! - [`project`]: which files make up which pipeline.
+//! - [`frontend`]: SQL, Python and notebooks, lowered to datasets, flows and plans.
+//! - [`analyze`]: names, types, canonical form, signatures.
+//! - [`diff`]: typed changes between two analysed revisions.
+//! - [`rules`]: what a change is claimed to do, and the remedies.
+//! - [`impact`]: what that does downstream, and the refresh plan.
+//! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
+//! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
+//! - [`report`]: text, JSON and the other formats.
+//! - [`cli`]: the command line.
+
+pub mod analyze;
+pub mod cli;
+pub mod confirm;
+pub mod diff;
+pub mod engine;
+pub mod frontend;
+pub mod functions;
+pub mod impact;
+pub mod model;
+pub mod project;
+pub mod report;
+pub mod revision;
+pub mod rules;

@@ -1,0 +1,34 @@
+//! What a revision says, as data: pipelines, datasets, flows, plans, expressions, types, values and places.
+//!
+//! Takes nothing and imports nothing of ours. Frontends fill these types, `analyze` resolves them, everything to the right
+//! reads them. No I/O and no behaviour beyond a type's own invariants.
+
+mod dataset;
+mod effect;
+mod expr;
+mod flow;
+mod name;
+mod pipeline;
+mod place;
+mod plan;
+mod schema;
+mod signature;
+mod source;
+mod types;
+mod value;
+
+pub use dataset::{Dataset, DatasetKind, Expectation, Layout, OnViolation};
+pub use effect::{Effect, FullRefresh, Platform, Severity};
+pub use expr::{
+    AttrId, Attribute, Call, CodeUnit, ColumnName, Expr, Frame, FrameBound, Opaque, SortKey, SubqueryKind, WindowSpec,
+};
+pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
+pub use name::QualifiedName;
+pub use pipeline::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};
+pub use place::{Place, Span};
+pub use plan::{GroupingSets, JoinKind, JoinOn, Node, Plan, SetOperation, StateVariable, StatefulFunction};
+pub use schema::{Field, Schema};
+pub use signature::{FlowIdentity, Signature, SourceSignature, StateStoreSchema, StatefulOperator, WatermarkSignature};
+pub use source::{Read, Source};
+pub use types::DataType;
+pub use value::{Decimal, Value};

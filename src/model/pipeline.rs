@@ -1,0 +1,109 @@
+//! Deployable units, what could not be resolved, and diagnostics.
+
+use super::dataset::Dataset;
+use super::effect::Platform;
+use super::flow::Flow;
+use super::name::QualifiedName;
+use super::place::Span;
+use super::schema::Schema;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PipelineKind {
+    /// `resources.pipelines.KEY` of a Databricks bundle.
+    Bundle,
+    /// `spark-pipeline.yml`.
+    SparkPipeline,
+    /// Pipeline settings JSON.
+    Settings,
+    /// A bare folder of pipeline files.
+    Folder,
+    /// Plain Structured Streaming jobs outside any pipeline.
+    Jobs,
+}
+
+/// One pipeline of one revision.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    /// Identity across revisions: resource key, path of the spec, or folder.
+    pub key: String,
+    pub name: String,
+    pub kind: PipelineKind,
+    /// Folder of the spec or of the files, relative to the repository, without a trailing slash.
+    pub root: String,
+    pub platform: Platform,
+    /// Spark's version where the platform is `spark`.
+    pub spark_version: (u32, u32),
+    pub catalog: Option<String>,
+    pub schema: Option<String>,
+    pub storage: Option<String>,
+    /// Format of tables that say nothing themselves.
+    pub table_format: String,
+    pub configuration: BTreeMap<String, String>,
+    /// Further settings that matter at deployment (`serverless`, `continuous`, `channel`, `edition`, `development`,
+    /// `lifecycle.prevent_destroy`, `pipeline_id`, …), flattened with dots, as text.
+    pub settings: BTreeMap<String, String>,
+    pub datasets: Vec<Dataset>,
+    pub flows: Vec<Flow>,
+    /// What `pipelint.yaml` says of sources outside the repository.
+    pub sources: Vec<SourceFacts>,
+    pub span: Option<Span>,
+}
+
+/// `sources:` in pipelint.yaml.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFacts {
+    /// Table, topic or path, as the pipeline reads it.
+    pub name: String,
+    pub format: Option<String>,
+    pub schema: Option<Schema>,
+    pub partitioned_by: Vec<String>,
+    /// As written: `7 days`.
+    pub retention: Option<String>,
+    /// Where a table's files lie, so that a read by path and one by name are known as one source.
+    pub path: Option<String>,
+    /// Further keys, as text.
+    pub other: BTreeMap<String, String>,
+    pub span: Option<Span>,
+}
+
+/// Something that cannot be told without running the code: reported, never guessed, never "removed".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Short and stable: `unknown-name`, `unknown-call`, `runtime-data`, `unknown-schema`, …
+    pub code: String,
+    pub what: String,
+    pub why: String,
+    /// What would resolve it.
+    pub hint: Option<String>,
+    pub pipeline: Option<String>,
+    pub dataset: Option<QualifiedName>,
+    pub span: Option<Span>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DiagnosticLevel {
+    Note,
+    Warning,
+    Error,
+}
+
+/// A message about the input itself (broken statement, unreadable file). The rest is analysed all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub level: DiagnosticLevel,
+    /// Short and stable: `sql-syntax`, `not-utf8`, `unknown-key`, …
+    pub code: &'static str,
+    pub message: String,
+    pub help: Option<String>,
+    pub path: Option<String>,
+    pub span: Option<Span>,
+}
+
+/// Everything that one revision defines.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    pub pipelines: Vec<Pipeline>,
+    pub unresolved: Vec<Unresolved>,
+    pub diagnostics: Vec<Diagnostic>,
+}

@@ -1,0 +1,51 @@
+//! Read-only file trees of a revision: a commit, the index, the working tree, or a folder, behind one trait.
+//!
+//! Takes what the user named (git revisions, `--staged`, two folders) and gives two trees to compare. Never writes, never
+//! checks anything out, never reads outside the repository.
+
+use std::sync::Arc;
+
+/// Identity of a file's bytes: equal ids mean equal bytes (a git blob id, or a hash of the same form for folders).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContentId(pub [u8; 20]);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Symlink,
+    Submodule,
+}
+
+/// One path of a tree.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Relative to the root, with `/`.
+    pub path: Arc<str>,
+    pub kind: EntryKind,
+    pub content: ContentId,
+}
+
+/// Why a file could not be read, in the user's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    pub path: String,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// A read-only file tree.
+pub trait Tree: Send + Sync {
+    /// How the report names it: `main (1a2b3c4)`, `index`, `working tree`, a folder.
+    fn label(&self) -> &str;
+
+    /// All entries, sorted by path.
+    fn entries(&self) -> &[Entry];
+
+    /// A file's bytes.
+    fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError>;
+
+    fn entry(&self, path: &str) -> Option<&Entry> {
+        let entries = self.entries();
+        entries.binary_search_by(|entry| entry.path.as_ref().cmp(path)).ok().map(|index| &entries[index])
+    }
+}

@@ -1,0 +1,1 @@
+//! Loads rules (YAML, one a file) and matches them against changes.
