@@ -1,0 +1,11 @@
+from pyspark.sql import SparkSession
+
+from pyspark.sql import functions as F
+
+spark = SparkSession.builder.getOrCreate()
+
+q = spark.readStream.table('events').groupBy('k').agg(F.count('v').alias('s'))
+
+(q.writeStream.queryName('q').outputMode('complete').trigger(availableNow=True)
+    .option('checkpointLocation', '/jobs/checkpoints/q')
+    .toTable('mem.db.q'))

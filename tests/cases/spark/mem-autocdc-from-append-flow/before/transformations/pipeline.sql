@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE t;
+CREATE FLOW f AS INSERT INTO t BY NAME SELECT id, name, seq FROM STREAM(spark_catalog.db.cdc);

@@ -1,0 +1,1 @@
+CREATE STREAMING TABLE t AS SELECT id, CAST(price AS DECIMAL(12,4)) AS x FROM STREAM(spark_catalog.db.events);

@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE u;
+CREATE FLOW f1 AS INSERT INTO u BY NAME SELECT id, k, amt FROM STREAM(spark_catalog.db.events);

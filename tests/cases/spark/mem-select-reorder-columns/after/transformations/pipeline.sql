@@ -1,0 +1,1 @@
+CREATE STREAMING TABLE t AS SELECT amt, k, id FROM STREAM(spark_catalog.db.events);

@@ -1,0 +1,1 @@
+CREATE STREAMING TABLE t AS SELECT id, k, amt FROM STREAM(spark_catalog.db.events);
