@@ -3,6 +3,10 @@
 //! Takes a workspace as the frontends give it; gives each flow's plan with attributes resolved and views walked through, its
 //! optimized plan (as much of Catalyst's optimizer as recorded state schemas show, no more) and what its checkpoint holds it to.
 
+mod aspects;
+
+pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
+
 use crate::model::{Place, Plan, Schema, Signature, Unresolved, Workspace};
 
 /// A query that Spark's analyzer would reject, with its error class.
@@ -27,6 +31,8 @@ pub struct AnalyzedFlow {
     /// Columns the query gives.
     pub schema: Schema,
     pub signature: Signature,
+    /// What the query says, piece by piece, in canonical text: what two revisions are compared by.
+    pub aspects: Aspects,
     /// Some streaming leaf is read.
     pub streaming: bool,
     pub unresolved: Vec<Unresolved>,

@@ -3,7 +3,7 @@
 //! Nodes carry Catalyst's names where there is one. Those marked *sugar* exist only before analysis, which needs the input's
 //! schema to write them as a `Project`.
 
-use super::expr::{CodeUnit, Expr, Opaque, SortKey};
+use super::expr::{Attribute, CodeUnit, Expr, Opaque, SortKey};
 use super::place::Place;
 use super::schema::Schema;
 use super::source::Read;
@@ -15,6 +15,9 @@ pub struct Plan {
     pub node: Node,
     /// A DataFrame's identity in Python code, so that `df["x"]` finds its frame (see `ColumnName::frame`). Unique in a flow.
     pub frame: Option<u32>,
+    /// Columns that the node makes itself and has no other place for: of `Values`, `Range`, `Opaque`, `StatefulMap`, `Unpivot`
+    /// and `Union` (by position over its inputs). Set by analysis; empty before it and for every other node.
+    pub output: Vec<Attribute>,
     pub place: Place,
 }
 
@@ -250,11 +253,11 @@ pub struct StateVariable {
 
 impl Plan {
     pub fn new(node: Node) -> Self {
-        Plan { node, frame: None, place: Place::unknown() }
+        Plan { node, frame: None, output: Vec::new(), place: Place::unknown() }
     }
 
     pub fn at(node: Node, place: Place) -> Self {
-        Plan { node, frame: None, place }
+        Plan { node, frame: None, output: Vec::new(), place }
     }
 
     /// A relation that could not be resolved; `content` identifies it across revisions.

@@ -1,0 +1,123 @@
+//! What a query says, aspect by aspect, in canonical text.
+//!
+//! Every text is written over *source columns* (`main.raw.events.amt`): intermediate aliases, CTEs and views leave no trace in it,
+//! while another column of the same type does. Equal text is equal meaning as far as harmless rewrites go (commuted operands,
+//! `a > b` for `b < a`, redundant parentheses, letter case of columns, SQL for Python); unequal text is a difference to report.
+//! A table that is read twice is told apart by a number in the order of the leaves (`events`, `events#2`).
+//!
+//! All pieces come from the optimized plan, so a filter that was only moved (from above a join to below it, from WHERE into ON of
+//! an inner join) is no difference; places are those of the user's text.
+
+use crate::model::{DataType, Place, Source};
+use std::collections::BTreeMap;
+
+/// A piece of a query.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Piece {
+    pub text: String,
+    /// The nearest stateful operator whose input it is part of (`stateStoreSave`, `dedupe`, `symmetricHashJoin`, …): what the
+    /// piece decides has gone into state. None where no state stands between it and the target.
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
+/// One column of the flow's result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OutputColumn {
+    /// As the query names it, letter case kept.
+    pub name: String,
+    pub text: String,
+    pub data_type: DataType,
+    pub nullable: bool,
+    pub place: Place,
+}
+
+/// One leaf.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SourceAspect {
+    /// Canonical identity: qualified table name, or format and path; the prefix of its columns in all texts.
+    pub text: String,
+    pub source: Source,
+    pub streaming: bool,
+    /// Options by lower-case name; those that only name the source (`path`, `subscribe`) included.
+    pub options: BTreeMap<String, String>,
+    /// Name under source evolution.
+    pub name: Option<String>,
+    /// It is read inside a subquery expression (`IN (SELECT …)`).
+    pub in_subquery: bool,
+    pub place: Place,
+}
+
+/// One join.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct JoinAspect {
+    /// `inner`, `cross`, `left outer`, `right outer`, `full outer`, `left semi`, `left anti`.
+    pub kind: &'static str,
+    /// Both sides are streams.
+    pub stream_stream: bool,
+    /// Texts of the sources on each side.
+    pub left: Vec<String>,
+    pub right: Vec<String>,
+    /// Equi-keys in the order of the condition, each as `left = right`.
+    pub keys: Vec<Piece>,
+    /// The other conjuncts, sorted.
+    pub condition: Vec<Piece>,
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
+/// One GROUP BY (or SELECT DISTINCT, whose groupings are its columns and which has no aggregates).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AggregateAspect {
+    /// In GROUP BY order. Without the constants, which group nothing.
+    pub groupings: Vec<Piece>,
+    /// In order of first appearance, each once.
+    pub aggregates: Vec<Piece>,
+    /// Rollup, cube or grouping sets, as text.
+    pub sets: Option<String>,
+    pub streaming: bool,
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
+/// One `dropDuplicates` or `dropDuplicatesWithinWatermark`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DeduplicateAspect {
+    /// In state order.
+    pub keys: Vec<Piece>,
+    pub within_watermark: bool,
+    pub streaming: bool,
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
+/// All aspects of one flow. Lists are in plan order, from the target down and from left to right, except where a field says so.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Aspects {
+    pub outputs: Vec<OutputColumn>,
+    /// False where the query gives more columns than are known (`SELECT *` over a source whose schema nobody tells).
+    pub complete: bool,
+    /// Leaves left to right; those of subqueries last.
+    pub sources: Vec<SourceAspect>,
+    /// Conjuncts of all filters outside join conditions, sorted by text. HAVING is among them: its text holds an aggregate.
+    pub filters: Vec<Piece>,
+    pub joins: Vec<JoinAspect>,
+    pub aggregates: Vec<AggregateAspect>,
+    pub deduplicates: Vec<DeduplicateAspect>,
+    /// `events.ts delay 600000000` (microseconds), sorted.
+    pub watermarks: Vec<Piece>,
+    /// `explode(…)` and `explode_outer(…)` with their inputs.
+    pub generators: Vec<Piece>,
+    /// Window functions with their specification.
+    pub windows: Vec<Piece>,
+    /// Arbitrary state: operator, keys, content, output, state and time mode.
+    pub stateful_maps: Vec<Piece>,
+    pub limits: Vec<Piece>,
+    pub sorts: Vec<Piece>,
+    /// Number of branches of each union, and the source texts of each branch.
+    pub unions: Vec<Vec<Vec<String>>>,
+    /// Content that no plan shows (UDFs, unresolved values), by name and content hash, in order of name.
+    pub opaque: Vec<Piece>,
+    /// The whole optimized query as one text: equal texts are equal queries.
+    pub text: String,
+}
