@@ -1,0 +1,36 @@
+//! Why a query failed while it ran.
+
+use std::fmt;
+
+/// A failed query, by Spark's error class. `STREAM_FAILED/…` stands for failures to which Spark gives no class of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutionError {
+    pub class: String,
+    pub message: String,
+}
+
+impl ExecutionError {
+    pub fn new(class: impl Into<String>, message: impl Into<String>) -> Self {
+        ExecutionError { class: class.into(), message: message.into() }
+    }
+
+    /// A plan that the engine cannot execute: not analysed, or unresolved in some part.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        ExecutionError::new(UNSUPPORTED, message)
+    }
+
+    /// True where the engine is at a loss, and nothing is observed about the query.
+    pub fn is_unsupported(&self) -> bool {
+        self.class == UNSUPPORTED
+    }
+}
+
+const UNSUPPORTED: &str = "UNSUPPORTED_PLAN";
+
+impl fmt::Display for ExecutionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}", self.class, self.message)
+    }
+}
+
+impl std::error::Error for ExecutionError {}

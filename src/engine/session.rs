@@ -1,0 +1,24 @@
+//! What execution depends on beside rows and state: configuration, clock and batch.
+
+use std::collections::BTreeMap;
+
+/// Configuration of one query's run.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// `spark.*` keys as written.
+    pub conf: BTreeMap<String, String>,
+    /// What `current_timestamp()` gives: the batch's timestamp, microseconds since the epoch.
+    pub now: i64,
+    /// Number of the micro-batch; seeds `rand()` and its like, as Spark gives every batch a seed of its own.
+    pub batch_id: u64,
+}
+
+impl Session {
+    pub fn conf(&self, key: &str) -> Option<&str> {
+        self.conf.get(key).map(String::as_str)
+    }
+
+    pub fn flag(&self, key: &str, default: bool) -> bool {
+        self.conf(key).map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+}
