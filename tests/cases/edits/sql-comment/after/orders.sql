@@ -1,0 +1,8 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+WITH recent AS (
+  SELECT id, customer, region, amount, ts
+  FROM STREAM(main.sales.raw_orders)
+  -- only what was really sold
+  WHERE /* and known */ amount > 0 AND customer IS NOT NULL
+)
+SELECT id, customer, region, amount, ts FROM recent;

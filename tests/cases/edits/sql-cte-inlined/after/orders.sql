@@ -1,0 +1,3 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, customer, region, amount, ts
+FROM (SELECT id, customer, region, amount, ts FROM STREAM(main.sales.raw_orders) WHERE amount > 0 AND customer IS NOT NULL);
