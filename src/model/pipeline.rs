@@ -47,7 +47,35 @@ pub struct Pipeline {
     pub flows: Vec<Flow>,
     /// What `pipelint.yaml` says of sources outside the repository.
     pub sources: Vec<SourceFacts>,
+    /// Where settings stand, by the names that `settings` uses and `name`, `catalog`, `schema`, `storage`, `configuration.KEY`.
+    pub places: BTreeMap<String, Span>,
     pub span: Option<Span>,
+}
+
+impl Pipeline {
+    /// A pipeline of which nothing is known but its identity; platform `lakeflow`, tables in Delta.
+    pub fn new(key: impl Into<String>, kind: PipelineKind) -> Self {
+        let key = key.into();
+        Pipeline {
+            name: key.clone(),
+            key,
+            kind,
+            root: String::new(),
+            platform: Platform::Lakeflow,
+            spark_version: (4, 3),
+            catalog: None,
+            schema: None,
+            storage: None,
+            table_format: "delta".to_owned(),
+            configuration: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            datasets: Vec::new(),
+            flows: Vec::new(),
+            sources: Vec::new(),
+            places: BTreeMap::new(),
+            span: None,
+        }
+    }
 }
 
 /// `sources:` in pipelint.yaml.
@@ -98,6 +126,30 @@ pub struct Diagnostic {
     pub help: Option<String>,
     pub path: Option<String>,
     pub span: Option<Span>,
+}
+
+impl Diagnostic {
+    pub fn new(level: DiagnosticLevel, code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic { level, code, message: message.into(), help: None, path: None, span: None }
+    }
+
+    /// The same message, at a whole file.
+    pub fn in_file(mut self, path: &str) -> Self {
+        self.path = Some(path.to_owned());
+        self
+    }
+
+    /// The same message, at a place.
+    pub fn at(mut self, span: &Span) -> Self {
+        self.path = Some(span.path.to_string());
+        self.span = Some(span.clone());
+        self
+    }
+
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
 }
 
 /// Everything that one revision defines.

@@ -2,7 +2,7 @@
 //!
 //! Takes a tree, gives one [`Unit`] a pipeline, with variables and targets resolved and `pipelint.yaml` applied.
 
-use crate::model::{Diagnostic, Pipeline, Unresolved};
+use crate::model::{Diagnostic, Pipeline, Span, Unresolved};
 use crate::revision::ContentId;
 use std::sync::Arc;
 
@@ -35,10 +35,32 @@ pub struct Unit {
     pub python_roots: Vec<String>,
 }
 
+/// A job's task that runs a pipeline (`resources.jobs.*.tasks.*.pipeline_task`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobTask {
+    /// Key of the job's resource.
+    pub job: String,
+    pub task: String,
+    /// Key of the pipeline where the task names one of this tree (`${resources.pipelines.KEY.id}`), else `None`.
+    pub pipeline: Option<String>,
+    /// Every run is a full refresh.
+    pub full_refresh: bool,
+    pub full_refresh_selection: Vec<String>,
+    pub refresh_selection: Vec<String>,
+    pub reset_checkpoint_selection: Vec<String>,
+    /// The job starts by itself: `schedule`, `trigger` or `continuous`.
+    pub scheduled: bool,
+    pub span: Option<Span>,
+}
+
 /// All units of a tree.
 #[derive(Debug, Clone, Default)]
 pub struct Project {
+    /// Sorted by pipeline key.
     pub units: Vec<Unit>,
+    pub jobs: Vec<JobTask>,
+    /// Files outside any pipeline that write tables in batch (`.write`, `INSERT OVERWRITE`, `MERGE INTO`).
+    pub batch_files: Vec<SourceFile>,
     pub diagnostics: Vec<Diagnostic>,
     pub unresolved: Vec<Unresolved>,
 }

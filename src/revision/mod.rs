@@ -3,6 +3,7 @@
 //! Takes what the user named (git revisions, `--staged`, two folders) and gives two trees to compare. Never writes, never
 //! checks anything out, never reads outside the repository.
 
+use crate::model::Diagnostic;
 use std::sync::Arc;
 
 /// Identity of a file's bytes: equal ids mean equal bytes (a git blob id, or a hash of the same form for folders).
@@ -41,11 +42,16 @@ pub trait Tree: Send + Sync {
     /// All entries, sorted by path.
     fn entries(&self) -> &[Entry];
 
+    /// What could not be listed or is left out on purpose: submodules, file names that are not UTF-8.
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &[]
+    }
+
     /// A file's bytes.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError>;
 
     fn entry(&self, path: &str) -> Option<&Entry> {
         let entries = self.entries();
-        entries.binary_search_by(|entry| entry.path.as_ref().cmp(path)).ok().map(|index| &entries[index])
+        entries.binary_search_by(|entry| entry.path.as_ref().cmp(path)).ok().and_then(|index| entries.get(index))
     }
 }
