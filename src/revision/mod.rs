@@ -1,7 +1,24 @@
 //! Read-only file trees of a revision: a commit, the index, the working tree, or a folder, behind one trait.
 //!
 //! Takes what the user named (git revisions, `--staged`, two folders) and gives two trees to compare. Never writes, never
-//! checks anything out, never reads outside the repository.
+//! checks anything out, never reads outside the repository. A tree lists the files that pipelines can be made of (SQL, Python,
+//! notebooks, YAML, JSON), symlinks and submodules, and nothing else.
+
+mod decode;
+mod folder;
+mod git_tree;
+mod listing;
+mod objects;
+mod open;
+mod selection;
+mod working_tree;
+
+pub use decode::decode;
+pub use open::{Comparison, RevisionError, open, open_default, open_one};
+pub use selection::Selection;
+
+#[cfg(test)]
+mod tests;
 
 use crate::model::Diagnostic;
 use std::sync::Arc;
@@ -12,7 +29,9 @@ pub struct ContentId(pub [u8; 20]);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
+    /// A file, or a symlink to a file of the same tree (then with that file's content).
     File,
+    /// A symlink that is not followed: it leads out of the tree, to a folder, or nowhere.
     Symlink,
     Submodule,
 }
@@ -33,6 +52,15 @@ pub struct ReadError {
     pub message: String,
     pub help: Option<String>,
 }
+
+impl ReadError {
+    fn new(path: &str, message: impl Into<String>) -> Self {
+        ReadError { path: path.to_owned(), message: message.into(), help: None }
+    }
+}
+
+/// Files above this many bytes are not read: no pipeline is written by hand at that size.
+pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A read-only file tree.
 pub trait Tree: Send + Sync {

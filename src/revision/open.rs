@@ -1,0 +1,346 @@
+//! Opens what a [`Selection`] names.
+
+use super::folder::Folder;
+use super::git_tree::GitTree;
+use super::objects::Objects;
+use super::working_tree::WorkingTree;
+use super::{Selection, Tree};
+use git2::{ErrorCode, Index, ObjectType, Oid, Repository};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Git's name for the tree without files; it exists in no object store and is known all the same.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Two trees to compare.
+pub struct Comparison {
+    pub before: Box<dyn Tree>,
+    pub after: Box<dyn Tree>,
+    /// `main (1a2b3c4) → working tree`.
+    pub description: String,
+}
+
+/// Why a revision could not be opened, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevisionError {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl fmt::Display for RevisionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for RevisionError {}
+
+impl RevisionError {
+    fn new(message: impl Into<String>) -> Self {
+        RevisionError { message: message.into(), help: None }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl From<git2::Error> for RevisionError {
+    fn from(error: git2::Error) -> Self {
+        RevisionError::new(format!("git: {}", error.message()))
+    }
+}
+
+/// Opens both sides of a selection. `start` is any folder of the repository.
+///
+/// # Errors
+/// No repository, an unknown revision, no merge base, a folder that cannot be read; with the exact `git fetch` where that helps.
+pub fn open(selection: &Selection, start: &Path) -> Result<Comparison, RevisionError> {
+    if let Selection::Folders { before, after } = selection {
+        return Ok(comparison(open_folder(before)?, open_folder(after)?));
+    }
+    let repository = Git::discover(start)?;
+    match selection {
+        Selection::Range { before, after, merge_base } => repository.range(before, after, *merge_base),
+        Selection::Revision(name) => Ok(comparison(repository.revision(name)?, repository.working_tree()?)),
+        Selection::Staged => Ok(comparison(repository.head()?, repository.staged()?)),
+        Selection::Head | Selection::Folders { .. } => Ok(comparison(repository.head()?, repository.working_tree()?)),
+    }
+}
+
+/// What `pipelint diff` without a revision compares: HEAD with the working tree; but where the working tree equals HEAD and a CI
+/// service names the branch that a pull request goes to, the merge base of that branch and HEAD with HEAD.
+///
+/// `environment` looks an environment variable up.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_default(start: &Path, environment: &dyn Fn(&str) -> Option<String>) -> Result<Comparison, RevisionError> {
+    let repository = Git::discover(start)?;
+    let Some(base) = pull_request_base(environment) else { return open(&Selection::Head, start) };
+    if repository.is_bare() {
+        return repository.range(&base, "HEAD", true);
+    }
+    let local = comparison(repository.head()?, repository.working_tree()?);
+    let content = |tree: &dyn Tree| tree.entries().iter().map(|e| (Arc::clone(&e.path), e.content)).collect::<Vec<_>>();
+    if content(local.before.as_ref()) == content(local.after.as_ref()) {
+        repository.range(&base, "HEAD", true)
+    } else {
+        Ok(local)
+    }
+}
+
+/// Opens one tree: a revision, a folder, or (for `None`) the working tree, or the folder itself outside of any repository.
+/// A name that is both a folder and a revision is the folder.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_one(target: Option<&str>, start: &Path) -> Result<Box<dyn Tree>, RevisionError> {
+    match target {
+        None => match Git::discover(start) {
+            Ok(repository) if !repository.is_bare() => Ok(Box::new(repository.working_tree()?)),
+            Ok(repository) => Ok(Box::new(repository.revision("HEAD")?)),
+            Err(_) => open_folder(start).map(|folder| Box::new(folder) as Box<dyn Tree>),
+        },
+        Some(name) => {
+            let path = start.join(name);
+            if !path.is_dir() {
+                return Ok(Box::new(Git::discover(start)?.revision(name)?));
+            }
+            match Git::discover(&path) {
+                Ok(repository) if repository.is_root(&path) => Ok(Box::new(repository.working_tree()?)),
+                _ => Ok(Box::new(open_folder(&path)?)),
+            }
+        }
+    }
+}
+
+fn comparison(before: impl Tree + 'static, after: impl Tree + 'static) -> Comparison {
+    let description = format!("{} → {}", before.label(), after.label());
+    Comparison { before: Box::new(before), after: Box::new(after), description }
+}
+
+fn open_folder(path: &Path) -> Result<Folder, RevisionError> {
+    let label = path.display().to_string();
+    Folder::new(path.to_path_buf(), label.clone())
+        .map_err(|error| RevisionError::new(format!("the folder `{label}` cannot be read: {error}")))
+}
+
+/// The revision that a CI service says a pull request goes to.
+fn pull_request_base(environment: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let value = |name: &str| environment(name).filter(|value| !value.is_empty());
+    if let Some(commit) = value("CI_MERGE_REQUEST_DIFF_BASE_SHA") {
+        return Some(commit);
+    }
+    let branch = [
+        "GITHUB_BASE_REF",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+        "BITBUCKET_PR_DESTINATION_BRANCH",
+        "SYSTEM_PULLREQUEST_TARGETBRANCH",
+        "CHANGE_TARGET",
+    ]
+    .into_iter()
+    .find_map(value)?;
+    Some(format!("origin/{}", branch.trim_start_matches("refs/heads/")))
+}
+
+/// A repository and its objects.
+struct Git {
+    objects: Arc<Objects>,
+    working_folder: Option<PathBuf>,
+    git_dir: PathBuf,
+}
+
+/// A revision by name.
+struct Resolved {
+    label: String,
+    /// `None` for the tree without files.
+    tree: Option<Oid>,
+    commit: Option<Oid>,
+}
+
+impl Git {
+    fn discover(start: &Path) -> Result<Self, RevisionError> {
+        let repository = Repository::discover(start).map_err(|error| match error.code() {
+            ErrorCode::NotFound => RevisionError::new(format!("`{}` is in no git repository", start.display()))
+                .help("compare two folders with `--before DIR --after DIR`"),
+            ErrorCode::Owner => RevisionError::new("git does not trust this repository: another user owns it")
+                .help(format!("run `git config --global --add safe.directory '{}'`", start.display())),
+            _ => error.into(),
+        })?;
+        Ok(Git {
+            working_folder: repository.workdir().map(Path::to_path_buf),
+            git_dir: repository.path().to_path_buf(),
+            objects: Arc::new(Objects::new(repository)),
+        })
+    }
+
+    fn is_bare(&self) -> bool {
+        self.working_folder.is_none()
+    }
+
+    fn is_root(&self, path: &Path) -> bool {
+        let same = |root: &PathBuf| Some(root.canonicalize().ok()? == path.canonicalize().ok()?);
+        self.working_folder.as_ref().and_then(same) == Some(true)
+    }
+
+    fn range(&self, before: &str, after: &str, merge_base: bool) -> Result<Comparison, RevisionError> {
+        let older = self.resolve(before)?;
+        let newer = self.resolve(after)?;
+        let older = if merge_base { self.merge_base(before, &older, after, &newer)? } else { older };
+        Ok(comparison(self.tree(older)?, self.tree(newer)?))
+    }
+
+    fn revision(&self, name: &str) -> Result<GitTree, RevisionError> {
+        self.tree(self.resolve(name)?)
+    }
+
+    /// HEAD, which before the first commit is the tree without files.
+    fn head(&self) -> Result<GitTree, RevisionError> {
+        let unborn = self.objects.with(|repository| Ok::<_, RevisionError>(is_unborn(repository)))?;
+        if unborn {
+            let label = "HEAD (no commit yet)".to_owned();
+            return self.tree(Resolved { label, tree: None, commit: None });
+        }
+        self.revision("HEAD")
+    }
+
+    fn tree(&self, resolved: Resolved) -> Result<GitTree, RevisionError> {
+        Ok(GitTree::of_tree(&self.objects, resolved.tree, resolved.label)?)
+    }
+
+    fn working_tree(&self) -> Result<WorkingTree, RevisionError> {
+        let Some(root) = &self.working_folder else {
+            return Err(RevisionError::new("a bare repository has no working tree").help("name two revisions: `A..B`"));
+        };
+        let index = self.objects.with(|repository| repository.index())?;
+        Ok(WorkingTree::new(&self.objects, root.clone(), &index)?)
+    }
+
+    fn staged(&self) -> Result<GitTree, RevisionError> {
+        if self.is_bare() {
+            return Err(RevisionError::new("a bare repository has no index").help("name two revisions: `A..B`"));
+        }
+        let index = match self.index_of_hook() {
+            Some(path) => Index::open(&path)?,
+            None => self.objects.with(|repository| repository.index())?,
+        };
+        Ok(GitTree::of_index(&self.objects, &index)?)
+    }
+
+    /// `git commit -a` and `git commit FILE` run their hooks with an index of their own.
+    fn index_of_hook(&self) -> Option<PathBuf> {
+        let path = PathBuf::from(std::env::var_os("GIT_INDEX_FILE")?);
+        let path = match &self.working_folder {
+            Some(root) if path.is_relative() => root.join(path),
+            _ => path,
+        };
+        let inside = path.canonicalize().ok()?.starts_with(self.git_dir.canonicalize().ok()?);
+        inside.then_some(path)
+    }
+
+    fn resolve(&self, name: &str) -> Result<Resolved, RevisionError> {
+        if name == EMPTY_TREE {
+            return Ok(Resolved { label: "nothing".to_owned(), tree: None, commit: None });
+        }
+        self.objects.with(|repository| {
+            let object = match repository.revparse_single(name) {
+                Ok(object) => object,
+                Err(error) => return Err(unknown_revision(repository, name, &error)),
+            };
+            let commit = object.peel(ObjectType::Commit).ok().map(|commit| commit.id());
+            let Ok(tree) = object.peel_to_tree() else {
+                return Err(RevisionError::new(format!("`{name}` names no commit and no folder of one")));
+            };
+            let id = commit.unwrap_or(tree.id()).to_string();
+            let short = id.get(..7).unwrap_or(&id);
+            let label = if id.starts_with(name) { short.to_owned() } else { format!("{name} ({short})") };
+            Ok(Resolved { label, tree: Some(tree.id()), commit })
+        })
+    }
+
+    fn merge_base(
+        &self,
+        before: &str,
+        older: &Resolved,
+        after: &str,
+        newer: &Resolved,
+    ) -> Result<Resolved, RevisionError> {
+        let (Some(a), Some(b)) = (older.commit, newer.commit) else {
+            return Err(RevisionError::new(format!("`{before}...{after}` needs two commits"))
+                .help(format!("write `{before}..{after}` to compare two trees")));
+        };
+        self.objects.with(|repository| match repository.merge_base(a, b) {
+            Ok(base) => {
+                let tree = repository.find_commit(base)?.tree_id();
+                let id = base.to_string();
+                let label = format!("merge base of {before} and {after} ({})", id.get(..7).unwrap_or(&id));
+                Ok(Resolved { label, tree: Some(tree), commit: Some(base) })
+            }
+            Err(error) if error.code() == ErrorCode::NotFound => {
+                Err(no_merge_base(before, after, repository.is_shallow()))
+            }
+            Err(error) => Err(error.into()),
+        })
+    }
+}
+
+fn is_unborn(repository: &Repository) -> bool {
+    repository.head().is_err_and(|error| error.code() == ErrorCode::UnbornBranch)
+}
+
+fn no_merge_base(before: &str, after: &str, shallow: bool) -> RevisionError {
+    let message = format!("`{before}` and `{after}` have no common commit");
+    if shallow {
+        RevisionError::new(format!("{message} in this shallow clone"))
+            .help("fetch the rest of the history with `git fetch --unshallow origin`, or part of it with `git fetch --deepen=200 origin`")
+    } else {
+        RevisionError::new(message).help(format!("write `{before}..{after}` to compare them as they are"))
+    }
+}
+
+/// Why a name is none, and the command that brings it here.
+fn unknown_revision(repository: &Repository, name: &str, error: &git2::Error) -> RevisionError {
+    if error.code() == ErrorCode::Ambiguous {
+        return RevisionError::new(format!("`{name}` is ambiguous: several objects begin with it"));
+    }
+    if error.code() == ErrorCode::InvalidSpec {
+        return RevisionError::new(format!("`{name}` is no revision name git knows"));
+    }
+    let unknown = RevisionError::new(format!("the revision `{name}` is not in this repository"));
+    if is_unborn(repository) {
+        return unknown.help("the repository has no commit yet");
+    }
+    let remote = format!("origin/{name}");
+    if !name.starts_with("origin/") && repository.revparse_single(&remote).is_ok() {
+        return unknown.help(format!("did you mean `{remote}`?"));
+    }
+    let stem = name.split(['^', '~', '@', ':']).next().unwrap_or(name);
+    let stem_is_here = stem != name && repository.revparse_single(stem).is_ok();
+    match (stem_is_here, repository.is_shallow()) {
+        (true, true) => unknown.help("this is a shallow clone; fetch older commits with `git fetch --deepen=50 origin`"),
+        (true, false) => unknown.help(format!(
+            "`{stem}` is there, but not that ancestor or path of it; `{EMPTY_TREE}` stands for the tree before a first commit"
+        )),
+        (false, shallow) => unknown.help(fetch_command(stem, shallow)),
+    }
+}
+
+fn fetch_command(name: &str, shallow: bool) -> String {
+    let deepen = if shallow { " --unshallow" } else { "" };
+    if (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return format!("fetch it with `git fetch{deepen} origin {name}`");
+    }
+    let branch = name.trim_start_matches("refs/remotes/").trim_start_matches("refs/heads/");
+    let branch = branch.strip_prefix("origin/").unwrap_or(branch);
+    let spec = format!("{branch}:refs/remotes/origin/{branch}");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | ':');
+    let spec = if spec.chars().all(plain) { spec } else { format!("'{}'", spec.replace('\'', r"'\''")) };
+    format!("fetch it with `git fetch{deepen} origin {spec}` and name it `origin/{branch}`")
+}
