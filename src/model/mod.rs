@@ -7,6 +7,7 @@ mod dataset;
 mod effect;
 mod expr;
 mod flow;
+mod job;
 mod name;
 mod pipeline;
 mod place;
@@ -23,6 +24,10 @@ pub use expr::{
     AttrId, Attribute, Call, CodeUnit, ColumnName, Expr, Frame, FrameBound, Opaque, SortKey, SubqueryKind, WindowSpec,
 };
 pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
+pub use job::{
+    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Step, WriteApi, WriteOperation,
+    WriteTarget,
+};
 pub use name::QualifiedName;
 pub use pipeline::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};
 pub use place::{Place, Span};
