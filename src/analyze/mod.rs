@@ -7,7 +7,7 @@ mod aspects;
 
 pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
 
-use crate::model::{Place, Plan, Schema, Signature, Unresolved, Workspace};
+use crate::model::{CdcSpec, Place, Plan, Schema, Signature, Unresolved, Workspace};
 
 /// A query that Spark's analyzer would reject, with its error class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct AnalyzedFlow {
     pub optimized: Plan,
     /// Columns the query gives.
     pub schema: Schema,
+    /// Of an AUTO CDC flow: its expressions resolved over the columns of `plan`, with explicit casts.
+    pub cdc: Option<CdcSpec>,
     pub signature: Signature,
     /// What the query says, piece by piece, in canonical text: what two revisions are compared by.
     pub aspects: Aspects,
