@@ -1,0 +1,246 @@
+//! Tables as commit logs: files with rows, added and removed by commits of a kind, with what each format keeps beside them to
+//! take a streaming write exactly once.
+
+use super::row::Row;
+use crate::model::{Layout, Schema};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One JSON object of a source outside of the pipeline; typed when it is read, through the schema it is read with.
+pub type Record = Map<String, Json>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Files in a folder, by their format name (`parquet`, `json`, …). Streaming writes are made once by the batch id in
+    /// `_spark_metadata`, whatever query writes.
+    Files(String),
+    /// A transaction log; streaming writes are made once by (query id, batch id).
+    Delta,
+    /// Snapshots; streaming writes are made once by (query id, batch id) in the snapshot history.
+    Iceberg,
+    /// A topic: offsets by partition, a retention.
+    Topic,
+}
+
+impl TableFormat {
+    /// From a format name in lower case.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "delta" | "deltasharing" => TableFormat::Delta,
+            "iceberg" => TableFormat::Iceberg,
+            "kafka" | "kinesis" | "pubsub" | "pulsar" | "eventhubs" => TableFormat::Topic,
+            other => TableFormat::Files(other.to_owned()),
+        }
+    }
+
+    pub fn is_files(&self) -> bool {
+        matches!(self, TableFormat::Files(_))
+    }
+
+    /// AUTO CDC and MERGE need a target with row-level operations.
+    pub fn supports_merge(&self) -> bool {
+        matches!(self, TableFormat::Delta | TableFormat::Iceberg)
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            TableFormat::Files(name) => name,
+            TableFormat::Delta => "delta",
+            TableFormat::Iceberg => "iceberg",
+            TableFormat::Topic => "kafka",
+        }
+    }
+}
+
+/// What a commit did to the rows; streaming readers treat kinds differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitKind {
+    Append,
+    /// All rows, or those of some partitions, replaced.
+    Overwrite,
+    /// Rows taken away, none added.
+    Delete,
+    /// Rows rewritten in place (MERGE with matches, UPDATE).
+    Update,
+    /// Files rewritten without a change of data (compaction).
+    Replace,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    Rows(Arc<[Row]>),
+    Records(Arc<[Record]>),
+}
+
+impl Content {
+    pub fn len(&self) -> usize {
+        match self {
+            Content::Rows(rows) => rows.len(),
+            Content::Records(records) => records.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A file: never changed once written, known to readers by its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFile {
+    pub path: String,
+    /// Columns of `Content::Rows`; for records what the source declared when they were written.
+    pub schema: Arc<Schema>,
+    pub content: Content,
+    /// The flow that wrote it, where one did.
+    pub writer: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Counts from 0 in a table's life, also over expired history.
+    pub version: u64,
+    pub kind: CommitKind,
+    pub added: Vec<DataFile>,
+    /// Paths.
+    pub removed: Vec<String>,
+}
+
+/// Properties that AUTO CDC keeps with its target and compares at the next run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CdcProperties {
+    /// Name (lower case) and simple type of each key, sorted: their order is not compared.
+    pub keys: Vec<(String, String)>,
+    pub scd_type: u8,
+    pub sequence_type: String,
+    /// Columns whose changes make a new version; none for all.
+    pub track_history: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Folder of its files: what a file source knows it by.
+    pub location: String,
+    /// A table that is dropped and created again is another table (Delta's `reservoirId`, Iceberg's `table-uuid`).
+    pub identity: u64,
+    pub format: TableFormat,
+    pub schema: Schema,
+    pub layout: Layout,
+    pub properties: BTreeMap<String, String>,
+    pub commits: Vec<Commit>,
+    /// Next version to give out.
+    pub next_version: u64,
+    /// Commits below this version have left the history; what they added may still be in the table.
+    pub expired_before: u64,
+    /// Batch ids in `_spark_metadata` with the paths they added; only while streaming queries own a file table.
+    pub sink_log: BTreeMap<u64, Vec<String>>,
+    /// Last batch by query id, of transactional formats.
+    pub transactions: BTreeMap<u64, u64>,
+    pub cdc: Option<CdcProperties>,
+}
+
+impl Table {
+    pub fn new(location: String, identity: u64, format: TableFormat, schema: Schema) -> Self {
+        Table {
+            location,
+            identity,
+            format,
+            schema,
+            layout: Layout::default(),
+            properties: BTreeMap::new(),
+            commits: Vec::new(),
+            next_version: 0,
+            expired_before: 0,
+            sink_log: BTreeMap::new(),
+            transactions: BTreeMap::new(),
+            cdc: None,
+        }
+    }
+
+    /// Files that a reader of the whole table sees, oldest first. Once a `_spark_metadata` folder is there, readers of a file
+    /// table see only the files that it lists.
+    pub fn files(&self) -> Vec<&DataFile> {
+        let mut live: Vec<&DataFile> = Vec::new();
+        for commit in &self.commits {
+            live.retain(|file| !commit.removed.contains(&file.path));
+            live.extend(&commit.added);
+        }
+        if !self.sink_log.is_empty() {
+            live.retain(|file| self.sink_log.values().flatten().any(|path| *path == file.path));
+        }
+        live
+    }
+
+    /// A path for a new file, never used before in this table's folder.
+    fn next_path(&self) -> String {
+        format!("{}/part-{:05}-{}.{}", self.location, self.next_version, self.identity, self.format.name())
+    }
+
+    fn commit(&mut self, kind: CommitKind, added: Vec<DataFile>, removed: Vec<String>) {
+        self.commits.push(Commit { version: self.next_version, kind, added, removed });
+        self.next_version += 1;
+    }
+
+    fn file(&self, rows: Vec<Row>, schema: &Schema, writer: Option<&str>) -> DataFile {
+        DataFile {
+            path: self.next_path(),
+            schema: Arc::new(schema.clone()),
+            content: Content::Rows(rows.into()),
+            writer: writer.map(str::to_owned),
+        }
+    }
+
+    pub fn append(&mut self, rows: Vec<Row>, schema: &Schema, writer: Option<&str>) -> Vec<String> {
+        let added = if rows.is_empty() { Vec::new() } else { vec![self.file(rows, schema, writer)] };
+        let paths = added.iter().map(|file| file.path.clone()).collect();
+        self.commit(CommitKind::Append, added, Vec::new());
+        paths
+    }
+
+    /// Adds a file of a source outside the pipeline under a name of its own.
+    pub fn append_records(&mut self, file_name: &str, records: Vec<Record>) {
+        let file = DataFile {
+            path: format!("{}/{file_name}", self.location),
+            schema: Arc::new(self.schema.clone()),
+            content: Content::Records(records.into()),
+            writer: None,
+        };
+        self.commit(CommitKind::Append, vec![file], Vec::new());
+    }
+
+    /// Replaces all rows in one commit of `kind` (overwrite, or the result of a MERGE).
+    pub fn replace(&mut self, kind: CommitKind, rows: Vec<Row>, schema: &Schema, writer: Option<&str>) {
+        let removed = self.files().iter().map(|file| file.path.clone()).collect();
+        let added = if rows.is_empty() { Vec::new() } else { vec![self.file(rows, schema, writer)] };
+        self.commit(kind, added, removed);
+    }
+
+    /// TRUNCATE TABLE: of a file table everything in the folder goes, `_spark_metadata` too.
+    pub fn truncate(&mut self) {
+        let removed: Vec<String> = self.commits.iter().flat_map(|c| &c.added).map(|file| file.path.clone()).collect();
+        self.sink_log.clear();
+        if !removed.is_empty() {
+            self.commit(CommitKind::Delete, Vec::new(), removed);
+        }
+    }
+
+    /// Takes commits below `version` out of the history that streams can read (log clean-up, snapshot expiry, retention).
+    pub fn expire_before(&mut self, version: u64) {
+        self.expired_before = self.expired_before.max(version.min(self.next_version));
+    }
+
+    /// Commits that streams can still read, oldest first.
+    pub fn history(&self) -> impl Iterator<Item = &Commit> {
+        self.commits.iter().filter(|commit| commit.version >= self.expired_before)
+    }
+
+    /// Whether a streaming write of `batch` by `query` has been made before.
+    pub fn has_committed(&self, query: u64, batch: u64) -> bool {
+        if self.format.is_files() {
+            self.sink_log.last_key_value().is_some_and(|(last, _)| *last >= batch)
+        } else {
+            self.transactions.get(&query).is_some_and(|last| *last >= batch)
+        }
+    }
+}
