@@ -1,0 +1,296 @@
+//! What a restarted query is compared with, in the order in which Structured Streaming compares it: the number of sources,
+//! operators by id and name, the state folder, and key and value schemas of every state store.
+
+use super::checkpoint::{Checkpoint, SourceOffsets};
+use super::error::ExecutionError;
+use super::platform::Behaviour;
+use crate::model::{DataType, Field, Schema, StateStoreSchema, StatefulOperator};
+use std::collections::BTreeMap;
+
+const SCHEMA_CHECK: &str = "spark.sql.streaming.stateStore.stateSchemaCheck";
+const AGGREGATION_FORMAT: &str = "spark.sql.streaming.aggregation.stateFormatVersion";
+pub const SOURCE_EVOLUTION: &str = "spark.sql.streaming.queryEvolution.enableSourceEvolution";
+
+/// The configuration of a restarted query: the session's, under what the last entry of the offset log has pinned.
+pub fn configuration(
+    checkpoint: &Checkpoint,
+    session: &BTreeMap<String, String>,
+    behaviour: Behaviour,
+) -> BTreeMap<String, String> {
+    let mut effective = session.clone();
+    if let Some(entry) = checkpoint.offsets.last() {
+        for key in behaviour.pinned_configuration() {
+            match entry.configuration.get(*key) {
+                Some(value) => effective.insert((*key).to_owned(), value.clone()),
+                None => effective.remove(*key),
+            };
+        }
+    }
+    effective
+}
+
+/// The part of a session's configuration that an entry of the offset log keeps.
+pub fn pinned(configuration: &BTreeMap<String, String>, behaviour: Behaviour) -> BTreeMap<String, String> {
+    let kept = behaviour.pinned_configuration();
+    configuration.iter().filter(|(key, _)| kept.contains(&key.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+/// Sources are zipped with the offsets of the log by position; their number is asserted, nothing else about them.
+///
+/// # Errors
+/// `STREAM_FAILED/ASSERT_SOURCE_COUNT`; `STREAMING_QUERY_EVOLUTION_ERROR.…` where names are asked for over an old log.
+pub fn compare_sources(
+    checkpoint: &Checkpoint,
+    sources: usize,
+    by_name: bool,
+    behaviour: Behaviour,
+) -> Result<(), ExecutionError> {
+    let Some(entry) = checkpoint.offsets.last() else { return Ok(()) };
+    match &entry.sources {
+        SourceOffsets::ByPosition(_) if by_name => Err(ExecutionError::new(
+            "STREAMING_QUERY_EVOLUTION_ERROR.CANNOT_ENABLE_ON_EXISTING_CHECKPOINT",
+            "source evolution cannot be switched on over an existing checkpoint",
+        )),
+        SourceOffsets::ByPosition(offsets) if offsets.len() != sources => Err(ExecutionError::new(
+            if behaviour.names_state_errors() {
+                "STREAM_FAILED/ASSERT_SOURCE_COUNT"
+            } else {
+                "java.lang.AssertionError"
+            },
+            format!(
+                "There are [{}] sources in the checkpoint offsets and now there are [{sources}] sources requested by the \
+                 query. Cannot continue.",
+                offsets.len()
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Compares the operators of a restarted query with those whose state the checkpoint holds.
+///
+/// # Errors
+/// `STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, `STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY`,
+/// `STATE_STORE_{KEY,VALUE}_SCHEMA_NOT_COMPATIBLE`, those of transformWithState; before Spark 4.0 what stood for them.
+pub fn compare_state(
+    checkpoint: &Checkpoint,
+    operators: &[StatefulOperator],
+    configuration: &BTreeMap<String, String>,
+    behaviour: Behaviour,
+) -> Result<(), ExecutionError> {
+    if checkpoint.commits.is_empty() {
+        return Ok(());
+    }
+    if behaviour.keeps_operator_names() && !checkpoint.operators.is_empty() {
+        let names = |operators: &[StatefulOperator]| -> BTreeMap<u32, String> {
+            operators.iter().map(|operator| (operator.id, operator.name.to_string())).collect()
+        };
+        let (old, new) = (names(&checkpoint.operators), names(operators));
+        if old != new {
+            return Err(ExecutionError::new(
+                "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
+                format!(
+                    "Streaming stateful operator name does not match with the operator in state metadata: metadata has \
+                     [{}], the query has [{}]",
+                    listed(&old),
+                    listed(&new)
+                ),
+            ));
+        }
+    }
+    for operator in operators {
+        match checkpoint.operators.iter().find(|old| old.id == operator.id) {
+            Some(old) => compare_operator(old, operator, configuration, behaviour)?,
+            None => return Err(missing_state(operator, behaviour)),
+        }
+    }
+    Ok(())
+}
+
+fn listed(names: &BTreeMap<u32, String>) -> String {
+    names.iter().map(|(id, name)| format!("{id}: {name}")).collect::<Vec<_>>().join(", ")
+}
+
+fn missing_state(operator: &StatefulOperator, behaviour: Behaviour) -> ExecutionError {
+    if behaviour.keeps_operator_names() {
+        ExecutionError::new(
+            "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY",
+            "Cannot restart streaming query with stateful operators because the state directory is empty or missing.",
+        )
+    } else {
+        ExecutionError::new("java.io.FileNotFoundException", format!("state/{}/0/1.delta does not exist", operator.id))
+    }
+}
+
+fn compare_operator(
+    old: &StatefulOperator,
+    new: &StatefulOperator,
+    configuration: &BTreeMap<String, String>,
+    behaviour: Behaviour,
+) -> Result<(), ExecutionError> {
+    if new.name.starts_with("transformWithState") {
+        return compare_variables(old, new);
+    }
+    let check = configuration.get(SCHEMA_CHECK).is_none_or(|value| !value.eq_ignore_ascii_case("false"));
+    for store in &new.stores {
+        let Some(known) = old.stores.iter().find(|known| known.store == store.store) else { continue };
+        for (part, new_schema, old_schema) in
+            [(Part::Key, &store.key, &known.key), (Part::Value, &store.value, &known.value)]
+        {
+            let compatible = new_schema.fields.len() == old_schema.fields.len()
+                && (new_schema.fields.iter().zip(&old_schema.fields))
+                    .all(|(new, old)| field_compatible(new, old, behaviour));
+            if compatible {
+                continue;
+            }
+            if check {
+                return Err(part.incompatible(old_schema, new_schema, behaviour));
+            }
+            if new_schema.fields.len() != old_schema.fields.len() {
+                return Err(part.invalid_row(behaviour));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Key,
+    Value,
+}
+
+impl Part {
+    fn incompatible(self, old: &Schema, new: &Schema, behaviour: Behaviour) -> ExecutionError {
+        let (word, class) = match self {
+            Part::Key => ("key", "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
+            Part::Value => ("value", "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"),
+        };
+        let class = if behaviour.names_state_errors() { class } else { "StateSchemaNotCompatible" };
+        ExecutionError::new(
+            class,
+            format!(
+                "Provided {word} schema does not match existing state {word} schema. Existing: {}; new: {}.",
+                spelled(old),
+                spelled(new)
+            ),
+        )
+    }
+
+    fn invalid_row(self, behaviour: Behaviour) -> ExecutionError {
+        let class = match self {
+            _ if !behaviour.names_state_errors() => "InvalidUnsafeRowException",
+            Part::Key => "CANNOT_LOAD_STATE_STORE.KEY_ROW_FORMAT_VALIDATION_FAILURE",
+            Part::Value => "CANNOT_LOAD_STATE_STORE.VALUE_ROW_FORMAT_VALIDATION_FAILURE",
+        };
+        ExecutionError::new(class, "the streaming query failed to validate the format of state rows")
+    }
+}
+
+fn spelled(schema: &Schema) -> String {
+    DataType::Struct(schema.fields.clone()).to_string()
+}
+
+/// `DataType.equalsIgnoreNameAndCompatibleNullability`: types field by field, names ignored, NULLs no newer than the old ones.
+fn field_compatible(new: &Field, old: &Field, behaviour: Behaviour) -> bool {
+    let nullable = behaviour.stores_nullable_state() || old.nullable || !new.nullable;
+    nullable && type_compatible(&new.data_type, &old.data_type, behaviour)
+}
+
+fn type_compatible(new: &DataType, old: &DataType, behaviour: Behaviour) -> bool {
+    let nulls = |new: bool, old: bool| behaviour.stores_nullable_state() || old || !new;
+    match (new, old) {
+        (
+            DataType::Array { element: a, contains_null: new_null },
+            DataType::Array { element: b, contains_null: old_null },
+        ) => nulls(*new_null, *old_null) && type_compatible(a, b, behaviour),
+        (
+            DataType::Map { key: a, value: x, value_contains_null: new_null },
+            DataType::Map { key: b, value: y, value_contains_null: old_null },
+        ) => nulls(*new_null, *old_null) && type_compatible(a, b, behaviour) && type_compatible(x, y, behaviour),
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(new, old)| field_compatible(new, old, behaviour))
+        }
+        // Nothing is known, so nothing is refused.
+        (DataType::Unknown, _) | (_, DataType::Unknown) => true,
+        _ => new == old,
+    }
+}
+
+/// transformWithState: variables are matched by name; one that is new starts empty.
+fn compare_variables(old: &StatefulOperator, new: &StatefulOperator) -> Result<(), ExecutionError> {
+    let mode = |operator: &StatefulOperator| operator.semantics.get("time-mode").cloned();
+    if mode(old) != mode(new) {
+        return Err(ExecutionError::new(
+            "STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
+            "the time mode cannot be changed on an existing checkpoint",
+        ));
+    }
+    for store in &new.stores {
+        let Some(known) = old.stores.iter().find(|known| known.store == store.store) else { continue };
+        if variable_kind(old, known) != variable_kind(new, store) {
+            return Err(ExecutionError::new(
+                "STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",
+                format!("the state variable `{}` has another kind than before", store.store),
+            ));
+        }
+        if !same_types(&known.key, &store.key) {
+            return Err(ExecutionError::new(
+                "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
+                format!("the key of the state variable `{}` has another type than before", store.store),
+            ));
+        }
+        if !same_types(&known.value, &store.value) {
+            return Err(ExecutionError::new(
+                "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
+                format!("the value of the state variable `{}` has another type than before", store.store),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `name: kind …` among the operator's `variables`.
+fn variable_kind(operator: &StatefulOperator, store: &StateStoreSchema) -> Option<String> {
+    let listed = operator.semantics.get("variables")?;
+    listed.iter().find_map(|text| {
+        let (name, kind) = text.split_once(':')?;
+        (name.trim() == store.store.as_ref()).then(|| kind.split_whitespace().next().unwrap_or_default().to_owned())
+    })
+}
+
+fn same_types(a: &Schema, b: &Schema) -> bool {
+    a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(|(a, b)| a.data_type == b.data_type)
+}
+
+/// Operators as they are stored under a configuration: format 1 of aggregation state keeps the keys in the value too.
+pub fn stored_operators(
+    operators: &[StatefulOperator],
+    configuration: &BTreeMap<String, String>,
+) -> Vec<StatefulOperator> {
+    let mut stored = operators.to_vec();
+    if configuration.get(AGGREGATION_FORMAT).map(String::as_str) == Some("1") {
+        for store in stored.iter_mut().filter(|o| &*o.name == "stateStoreSave").flat_map(|o| &mut o.stores) {
+            let keys = store.key.fields.iter().cloned();
+            store.value.fields = keys.chain(std::mem::take(&mut store.value.fields)).collect();
+        }
+    }
+    stored
+}
+
+/// Notes operators whose state is written for the first time. What is noted stays: a restart with other names over equal types
+/// leaves the stored schema as it is.
+pub fn record_operators(stored: &mut Vec<StatefulOperator>, operators: &[StatefulOperator]) {
+    for operator in operators {
+        match stored.iter_mut().find(|known| known.id == operator.id) {
+            None => stored.push(operator.clone()),
+            Some(known) => {
+                for store in &operator.stores {
+                    if !known.stores.iter().any(|other| other.store == store.store) {
+                        known.stores.push(store.clone());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Writing micro-batches into tables, exactly once by each format's own means.
+
+use super::error::ExecutionError;
+use super::row::Rows;
+use super::stream::{Sink, SinkBatch};
+use super::table::CommitKind;
+use super::world::World;
+use crate::model::OutputMode;
+
+/// Appends to (or, in complete mode, replaces) the table at a location that exists.
+pub struct TableSink<'a> {
+    pub location: &'a str,
+    /// The flow's name, kept with the files it writes.
+    pub writer: &'a str,
+    pub output_mode: OutputMode,
+    /// Another flow writes into the same table in this update: over files the two race for `_spark_metadata`.
+    pub concurrent: bool,
+}
+
+impl Sink for TableSink<'_> {
+    fn write(&mut self, world: &mut World, batch: SinkBatch) -> Result<usize, ExecutionError> {
+        let Some(table) = world.tables.get_mut(self.location) else {
+            return Err(ExecutionError::new("TABLE_OR_VIEW_NOT_FOUND", format!("no table at {}", self.location)));
+        };
+        if table.has_committed(batch.query, batch.batch) {
+            if self.concurrent && table.format.is_files() {
+                return Err(ExecutionError::new(
+                    "STREAM_FAILED/FILE_SINK_RACE",
+                    format!(
+                        "Race while writing batch {} to the file sink metadata log at {}: another writer already \
+                         committed this batch",
+                        batch.batch, table.location
+                    ),
+                ));
+            }
+            return Ok(0);
+        }
+        let Rows { schema, rows } = batch.rows;
+        let count = rows.len();
+        if self.output_mode == OutputMode::Complete {
+            table.replace(CommitKind::Overwrite, rows, &schema, Some(self.writer));
+            table.transactions.insert(batch.query, batch.batch);
+            return Ok(count);
+        }
+        if table.format.is_files() {
+            // The log is compacted every tenth batch; a batch whose predecessors since then are not there cannot be read.
+            let last_compacted = (batch.batch / 10 * 10).saturating_sub(1);
+            let missing = (last_compacted..batch.batch).find(|earlier| !table.sink_log.contains_key(earlier));
+            let paths = table.append(rows, &schema, Some(self.writer));
+            table.sink_log.insert(batch.batch, paths);
+            if let Some(missing) = missing {
+                return Err(ExecutionError::new(
+                    "STREAM_FAILED/FILE_SINK_LOG_MISSING",
+                    format!("{}/_spark_metadata/{missing} doesn't exist", table.location),
+                ));
+            }
+        } else {
+            table.append(rows, &schema, Some(self.writer));
+            table.transactions.insert(batch.query, batch.batch);
+        }
+        Ok(count)
+    }
+}
+
+/// Takes rows and keeps none: connectors whose content nobody reads back.
+pub struct NoSink;
+
+impl Sink for NoSink {
+    fn write(&mut self, _: &mut World, batch: SinkBatch) -> Result<usize, ExecutionError> {
+        Ok(batch.rows.rows.len())
+    }
+}

@@ -1,0 +1,593 @@
+//! One update of a pipeline: graph validation, dataset materialization, then its flows in the order of the graph.
+//!
+//! Takes the world as earlier updates left it and a pipeline as analysed; leaves tables and checkpoints behind and tells what
+//! each flow did.
+
+use super::catalog;
+use super::cdc::{self, CdcSink};
+use super::error::ExecutionError;
+use super::materialize;
+use super::operators::run_batch;
+use super::platform::Behaviour;
+use super::scan::Snapshot;
+use super::session::Session;
+use super::sink::{NoSink, TableSink};
+use super::stream::{self, Progress, Query, Sink};
+use super::table::{CommitKind, TableFormat};
+use super::world::World;
+use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::model::{
+    Dataset, DatasetKind, Flow, FlowKind, OutputMode, Pipeline, PipelineKind, QualifiedName, Schema, SinkTarget,
+    StreamWrite,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpdateKind {
+    Incremental,
+    FullRefreshAll,
+    /// Full refresh of these datasets, and nothing else.
+    FullRefresh(Vec<QualifiedName>),
+    /// Incremental, of these datasets and nothing else.
+    Refresh(Vec<QualifiedName>),
+}
+
+impl UpdateKind {
+    fn selects(&self, dataset: &QualifiedName) -> bool {
+        match self {
+            UpdateKind::Incremental | UpdateKind::FullRefreshAll => true,
+            UpdateKind::FullRefresh(names) | UpdateKind::Refresh(names) => {
+                names.iter().any(|name| is_named(name, dataset))
+            }
+        }
+    }
+
+    fn refreshes(&self, dataset: &Dataset) -> bool {
+        match self {
+            UpdateKind::FullRefreshAll => !dataset.is_protected(),
+            UpdateKind::FullRefresh(names) => names.iter().any(|name| is_named(name, &dataset.name)),
+            _ => false,
+        }
+    }
+}
+
+/// A selection may leave catalog and schema out.
+fn is_named(name: &QualifiedName, dataset: &QualifiedName) -> bool {
+    name == dataset || (name.schema.is_none() && name.name.eq_ignore_ascii_case(&dataset.name))
+}
+
+/// Where an update or a flow failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// A query does not resolve, or the graph is not valid: nothing ran.
+    Graph,
+    /// A dataset cannot be brought to its definition: nothing ran.
+    Materialization,
+    /// The flow's query.
+    Flow,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlowStatus {
+    Completed(Progress),
+    Failed {
+        stage: Stage,
+        error: ExecutionError,
+    },
+    /// A dataset that it reads was not updated.
+    Skipped,
+    /// Its dataset was not selected.
+    Excluded,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowReport {
+    /// Index into `Analysis::flows`.
+    pub index: usize,
+    pub flow: String,
+    pub dataset: QualifiedName,
+    pub status: FlowStatus,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UpdateReport {
+    /// In the order in which the analysis lists them.
+    pub flows: Vec<FlowReport>,
+}
+
+impl UpdateReport {
+    pub fn flow(&self, index: usize) -> Option<&FlowReport> {
+        self.flows.iter().find(|report| report.index == index)
+    }
+}
+
+/// Runs one update of the pipeline at `pipeline` in the analysis.
+pub fn update(world: &mut World, analysis: &Analysis, pipeline: usize, kind: &UpdateKind) -> UpdateReport {
+    world.updates += 1;
+    let Some(definition) = analysis.workspace.pipelines.get(pipeline) else { return UpdateReport::default() };
+    for facts in &definition.sources {
+        let default = default_source_format(Behaviour::of(definition));
+        world.define_source(facts, default);
+    }
+    let flows: Vec<Member<'_>> = analysis
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, analyzed)| analyzed.pipeline == pipeline)
+        .filter_map(|(index, analyzed)| {
+            definition.flows.get(analyzed.flow).map(|flow| Member { index, analyzed, flow })
+        })
+        .collect();
+    let empty = Vec::new();
+    let schemas = analysis.schemas.get(pipeline).unwrap_or(&empty);
+    Update { world, pipeline: definition, behaviour: Behaviour::of(definition), flows, schemas, kind }.run()
+}
+
+/// Format of sources that say nothing themselves.
+pub fn default_source_format(behaviour: Behaviour) -> &'static str {
+    if behaviour.is_lakeflow() { "delta" } else { "parquet" }
+}
+
+struct Member<'a> {
+    index: usize,
+    analyzed: &'a AnalyzedFlow,
+    flow: &'a Flow,
+}
+
+struct Update<'a> {
+    world: &'a mut World,
+    pipeline: &'a Pipeline,
+    behaviour: Behaviour,
+    flows: Vec<Member<'a>>,
+    schemas: &'a [Schema],
+    kind: &'a UpdateKind,
+}
+
+type Statuses = BTreeMap<usize, FlowStatus>;
+
+impl Update<'_> {
+    fn run(mut self) -> UpdateReport {
+        let mut statuses = self.validate();
+        if statuses.is_empty() && self.pipeline.kind != PipelineKind::Jobs {
+            statuses = self.materialize();
+        }
+        if statuses.is_empty() {
+            let order = self.order();
+            for at in order {
+                let status = self.run_flow(at, &statuses);
+                statuses.insert(at, status);
+            }
+        }
+        let report = |(at, member): (usize, &Member<'_>)| FlowReport {
+            index: member.index,
+            flow: member.flow.name.clone(),
+            dataset: member.flow.target.clone(),
+            status: statuses.get(&at).cloned().unwrap_or(FlowStatus::Skipped),
+        };
+        UpdateReport { flows: self.flows.iter().enumerate().map(report).collect() }
+    }
+
+    /// Graph validation: one flow that does not resolve keeps the whole pipeline from running. Jobs stand for themselves.
+    fn validate(&self) -> Statuses {
+        let mut failed = Statuses::new();
+        if let UpdateKind::FullRefresh(_) = self.kind {
+            for dataset in self.pipeline.datasets.iter().filter(|d| self.kind.refreshes(d) && d.is_protected()) {
+                let error = ExecutionError::new(
+                    "TABLE_NOT_RESETTABLE",
+                    format!("{} has pipelines.reset.allowed = false", dataset.name),
+                );
+                self.fail_all(&mut failed, Stage::Graph, &error);
+            }
+        }
+        if self.pipeline.kind == PipelineKind::Jobs {
+            return failed;
+        }
+        for (at, member) in self.flows.iter().enumerate() {
+            let graph_error = member.analyzed.errors.iter().find(|error| !fails_at_start(&error.class));
+            if let Some(error) = graph_error {
+                let error = ExecutionError::new(error.class.clone(), error.message.clone());
+                failed.insert(at, FlowStatus::Failed { stage: Stage::Graph, error });
+            } else if let Some(error) = self.second_cdc_flow(at) {
+                failed.insert(at, FlowStatus::Failed { stage: Stage::Graph, error });
+            }
+        }
+        failed
+    }
+
+    fn fail_all(&self, statuses: &mut Statuses, stage: Stage, error: &ExecutionError) {
+        for at in 0..self.flows.len() {
+            statuses.insert(at, FlowStatus::Failed { stage, error: error.clone() });
+        }
+    }
+
+    /// On Spark one AUTO CDC flow owns its target.
+    fn second_cdc_flow(&self, at: usize) -> Option<ExecutionError> {
+        let member = self.flows.get(at)?;
+        if self.behaviour.is_lakeflow() || member.flow.cdc().is_none() {
+            return None;
+        }
+        let earlier = self.flows.iter().take(at).any(|other| other.flow.target == member.flow.target);
+        earlier.then(|| {
+            ExecutionError::new(
+                "AUTOCDC_MULTIPLE_FLOWS_TO_TARGET",
+                format!("{} is the target of more than one flow", member.flow.target),
+            )
+        })
+    }
+
+    /// Brings every selected dataset's table to its definition. The first that cannot be refuses the update; what was done
+    /// before it stays done.
+    fn materialize(&mut self) -> Statuses {
+        let mut statuses = Statuses::new();
+        for at in 0..self.pipeline.datasets.len() {
+            let (Some(dataset), Some(schema)) = (self.pipeline.datasets.get(at), self.schemas.get(at)) else {
+                continue;
+            };
+            if !matches!(dataset.kind, DatasetKind::StreamingTable | DatasetKind::MaterializedView | DatasetKind::Table)
+                || !self.kind.selects(&dataset.name)
+            {
+                continue;
+            }
+            if let Err(error) = self.materialize_table(dataset, schema) {
+                self.fail_all(&mut statuses, Stage::Materialization, &error);
+                return statuses;
+            }
+        }
+        statuses
+    }
+
+    fn materialize_table(&mut self, dataset: &Dataset, inferred: &Schema) -> Result<(), ExecutionError> {
+        let Some(location) = catalog::dataset_location(dataset) else { return Ok(()) };
+        let full_refresh = self.kind.refreshes(dataset);
+        let recomputed = dataset.kind == DatasetKind::MaterializedView;
+        let cdc = self.cdc_member(dataset);
+        let schema = match &cdc {
+            Some(target) => target.schema(inferred, self.behaviour),
+            None => inferred.clone(),
+        };
+        let behaviour = self.behaviour;
+        let format = self.format_of(dataset);
+        let supports_merge = self.world.tables.get(&location).map_or(&format, |table| &table.format).supports_merge();
+        if cdc.is_some() && !supports_merge {
+            return Err(ExecutionError::new(
+                "AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE",
+                format!("the target {} of an AUTO CDC flow does not support MERGE", dataset.name),
+            ));
+        }
+        let new = !self.world.tables.contains_key(&location);
+        let table = self.world.create(&location, format, schema.clone());
+        if new {
+            table.layout = dataset.layout.clone();
+        } else if full_refresh || recomputed {
+            materialize::compare_layout(table, &dataset.layout, full_refresh || recomputed, behaviour)?;
+            table.truncate();
+            table.schema = schema;
+            table.layout = dataset.layout.clone();
+        } else {
+            let widening = widens_types(dataset, self.pipeline);
+            table.schema = materialize::merge_schemas(&table.schema, &schema, widening, behaviour)?;
+            materialize::compare_layout(table, &dataset.layout, false, behaviour)?;
+            table.layout = dataset.layout.clone();
+        }
+        table.properties.extend(dataset.properties.clone());
+        if let Some(target) = &cdc {
+            let properties = target.properties();
+            if let (false, Some(known)) = (full_refresh, &table.cdc) {
+                cdc::compare_properties(known, &properties)?;
+            }
+            table.cdc = Some(properties);
+        }
+        if let Some(target) = cdc {
+            target.materialize_tombstones(self.world, &location, full_refresh, behaviour);
+        }
+        if full_refresh {
+            self.forget_checkpoints(dataset);
+        }
+        Ok(())
+    }
+
+    fn cdc_member(&self, dataset: &Dataset) -> Option<cdc::CdcTarget> {
+        self.flows
+            .iter()
+            .filter(|member| member.flow.target == dataset.name)
+            .find_map(|member| cdc::CdcTarget::of(member.analyzed, member.flow))
+    }
+
+    fn format_of(&self, dataset: &Dataset) -> TableFormat {
+        TableFormat::named(dataset.format.as_deref().unwrap_or(&self.pipeline.table_format))
+    }
+
+    fn forget_checkpoints(&mut self, dataset: &Dataset) {
+        for member in self.flows.iter().filter(|member| member.flow.target == dataset.name) {
+            self.world.checkpoints.remove(&identity(self.pipeline, member.flow));
+        }
+    }
+
+    /// Flows in topological order, otherwise as the analysis lists them; a cycle's flows come last.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = Vec::new();
+        let mut waiting: Vec<usize> = (0..self.flows.len()).collect();
+        while !waiting.is_empty() {
+            let ready =
+                waiting.iter().position(|at| !waiting.iter().any(|other| other != at && self.feeds(*other, *at)));
+            order.push(waiting.remove(ready.unwrap_or(0)));
+        }
+        order
+    }
+
+    /// Whether one flow writes what the other reads.
+    fn feeds(&self, writer: usize, reader: usize) -> bool {
+        let (Some(writer), Some(reader)) = (self.flows.get(writer), self.flows.get(reader)) else { return false };
+        if writer.flow.target == reader.flow.target {
+            return false;
+        }
+        let Some(written) = self.location(writer) else { return false };
+        reader.analyzed.optimized.reads().into_iter().any(|read| match catalog::target(self.pipeline, read) {
+            catalog::Target::Table(location) => location == written,
+            catalog::Target::Path(pattern) => pattern.contains(&written) || pattern.path == written,
+            _ => false,
+        })
+    }
+
+    fn dataset(&self, member: &Member<'_>) -> Option<&Dataset> {
+        self.pipeline.datasets.iter().find(|dataset| dataset.name == member.flow.target)
+    }
+
+    /// Location that a flow writes to.
+    fn location(&self, member: &Member<'_>) -> Option<String> {
+        location(self.pipeline, member.flow)
+    }
+
+    fn run_flow(&mut self, at: usize, done: &Statuses) -> FlowStatus {
+        let Some(member) = self.flows.get(at) else { return FlowStatus::Skipped };
+        if !self.kind.selects(&member.flow.target) {
+            return FlowStatus::Excluded;
+        }
+        let broken = |status: &FlowStatus| matches!(status, FlowStatus::Failed { .. } | FlowStatus::Skipped);
+        if done.iter().any(|(other, status)| broken(status) && self.feeds(*other, at)) {
+            return FlowStatus::Skipped;
+        }
+        match self.execute(at) {
+            Ok(progress) => FlowStatus::Completed(progress),
+            Err(error) => FlowStatus::Failed { stage: Stage::Flow, error },
+        }
+    }
+
+    fn execute(&mut self, at: usize) -> Result<Progress, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        if let Some(error) = member.analyzed.errors.first() {
+            return Err(ExecutionError::new(error.class.clone(), error.message.clone()));
+        }
+        let dataset = self.dataset(member).cloned();
+        let (flow, analyzed) = (member.flow, member.analyzed);
+        if let (FlowKind::StreamJob(write), true) = (&flow.kind, analyzed.streaming) {
+            return self.run_job(at, write);
+        }
+        let Some(location) = self.location(member) else {
+            return Err(ExecutionError::unsupported(format!("the target of flow {} is not known", flow.name)));
+        };
+        if let Some(dataset) = &dataset {
+            self.compare_format(dataset, &location)?;
+        }
+        if analyzed.streaming {
+            return self.run_stream(at, &location);
+        }
+        if dataset.is_some_and(|dataset| dataset.kind == DatasetKind::MaterializedView) {
+            return self.recompute(at, &location);
+        }
+        self.run_batch_flow(at, &location)
+    }
+
+    /// The writer finds a table of another format than the definition's.
+    fn compare_format(&self, dataset: &Dataset, location: &str) -> Result<(), ExecutionError> {
+        let Some(table) = self.world.tables.get(location) else { return Ok(()) };
+        let wanted = self.format_of(dataset);
+        if self.behaviour.is_lakeflow() || dataset.kind == DatasetKind::Sink || table.format == wanted {
+            return Ok(());
+        }
+        let class = match dataset.kind {
+            DatasetKind::MaterializedView => "_LEGACY_ERROR_TEMP_1159",
+            _ => "_LEGACY_ERROR_TEMP_1192",
+        };
+        Err(ExecutionError::new(
+            class,
+            format!(
+                "the input source ({}) is different from the table {}'s data source provider ({})",
+                wanted.name(),
+                dataset.name,
+                table.format.name()
+            ),
+        ))
+    }
+
+    fn configuration(&self, flow: &Flow) -> BTreeMap<String, String> {
+        let mut configuration = self.pipeline.configuration.clone();
+        configuration.extend(flow.spark_conf.clone());
+        configuration
+    }
+
+    fn query(&self, at: usize, output_mode: OutputMode, available_now: bool) -> Option<Query<'_>> {
+        let member = self.flows.get(at)?;
+        Some(Query {
+            pipeline: self.pipeline,
+            plan: &member.analyzed.optimized,
+            operators: &member.analyzed.signature.operators,
+            output_mode,
+            configuration: self.configuration(member.flow),
+            available_now,
+        })
+    }
+
+    fn run_stream(&mut self, at: usize, location: &str) -> Result<Progress, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        let concurrent = self.flows.iter().filter(|other| other.flow.target == member.flow.target).count() > 1;
+        if !self.world.tables.contains_key(location) {
+            let format = self.dataset(member).and_then(|dataset| dataset.format.clone());
+            let format = TableFormat::named(format.as_deref().unwrap_or(&self.pipeline.table_format));
+            self.world.create(location, format, member.analyzed.schema.clone());
+        }
+        let writer = member.flow.name.clone();
+        match cdc::CdcTarget::of(member.analyzed, member.flow) {
+            Some(target) => {
+                let mut sink = CdcSink::new(target, location, &writer);
+                self.run_query(at, OutputMode::Update, true, &mut sink)
+            }
+            None => {
+                let mut sink = TableSink { location, writer: &writer, output_mode: OutputMode::Append, concurrent };
+                self.run_query(at, OutputMode::Append, true, &mut sink)
+            }
+        }
+    }
+
+    fn run_query(
+        &mut self,
+        at: usize,
+        output_mode: OutputMode,
+        available_now: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<Progress, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        let key = identity(self.pipeline, member.flow);
+        let mut world = std::mem::take(self.world);
+        let result = match self.query(at, output_mode, available_now) {
+            Some(query) => stream::run(&mut world, &key, &query, sink),
+            None => Ok(Progress::default()),
+        };
+        *self.world = world;
+        result
+    }
+
+    fn run_job(&mut self, at: usize, write: &StreamWrite) -> Result<Progress, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        let available_now =
+            write.trigger.as_deref().is_none_or(|trigger| !trigger.to_lowercase().contains("processing"));
+        let mode = write.output_mode;
+        let location = match (&write.target, self.location(member)) {
+            (SinkTarget::Table(_) | SinkTarget::Path { .. }, Some(location)) => location,
+            _ => return self.run_query(at, mode, available_now, &mut NoSink),
+        };
+        let format = match &write.target {
+            SinkTarget::Path { format, .. } => format.clone(),
+            _ => self
+                .dataset(member)
+                .and_then(|dataset| dataset.format.clone())
+                .or_else(|| write.options.get("format").cloned())
+                .unwrap_or_else(|| self.pipeline.table_format.clone()),
+        };
+        let writer = member.flow.name.clone();
+        let schema = member.analyzed.schema.clone();
+        let new = !self.world.tables.contains_key(&location);
+        let table = self.world.create(&location, TableFormat::named(&format), schema.clone());
+        if new {
+            table.layout.partition_by.clone_from(&write.partition_by);
+        } else if mode == OutputMode::Complete {
+            table.schema = schema;
+        } else {
+            let options = &write.options;
+            table.schema = super::writer::schema_on_write(table, &schema, options, self.behaviour)?;
+        }
+        let mut sink = TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false };
+        self.run_query(at, mode, available_now, &mut sink)
+    }
+
+    fn batch_rows(&self, at: usize) -> Result<super::operators::BatchOutput, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Err(ExecutionError::unsupported("no such flow")) };
+        let session = Session { conf: self.configuration(member.flow), now: stream::now(self.world), batch_id: 0 };
+        let tables = Snapshot { world: self.world, pipeline: self.pipeline };
+        run_batch(&member.analyzed.optimized, &tables, &session)
+    }
+
+    /// A materialized view: all of it, anew.
+    fn recompute(&mut self, at: usize, location: &str) -> Result<Progress, ExecutionError> {
+        let output = self.batch_rows(at)?;
+        let count = output.rows.rows.len();
+        let writer = self.flows.get(at).map(|member| member.flow.name.clone());
+        if let Some(table) = self.world.tables.get_mut(location) {
+            table.append(output.rows.rows, &output.rows.schema, writer.as_deref());
+        }
+        Ok(Progress { batches: 1, rows: count, from_nothing: true, uninterpreted: output.uninterpreted })
+    }
+
+    /// A once flow, or another batch query into a table: run when its checkpoint says it has not been.
+    fn run_batch_flow(&mut self, at: usize, location: &str) -> Result<Progress, ExecutionError> {
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        let (key, once) = (identity(self.pipeline, member.flow), member.flow.is_once());
+        if once && self.world.checkpoints.contains_key(&key) {
+            return Ok(Progress::default());
+        }
+        let output = self.batch_rows(at)?;
+        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
+        let (writer, count) = (member.flow.name.clone(), output.rows.rows.len());
+        let cdc = cdc::CdcTarget::of(member.analyzed, member.flow);
+        let replace = matches!(member.flow.kind, FlowKind::ReplaceWhere(_) | FlowKind::ReplaceUsing { .. });
+        let query = self.world.identity();
+        if once {
+            self.world.checkpoints.insert(key, super::checkpoint::Checkpoint::new(query));
+        }
+        if let Some(target) = cdc {
+            let batch = stream::SinkBatch { query, batch: 0, rows: output.rows };
+            CdcSink::new(target, location, &writer).write(self.world, batch)?;
+        } else if let Some(table) = self.world.tables.get_mut(location) {
+            if replace {
+                table.replace(CommitKind::Overwrite, output.rows.rows, &output.rows.schema, Some(&writer));
+            } else {
+                table.append(output.rows.rows, &output.rows.schema, Some(&writer));
+            }
+        }
+        Ok(Progress { batches: 1, rows: count, from_nothing: true, uninterpreted: output.uninterpreted })
+    }
+}
+
+/// Analysis errors that Spark raises when a streaming query starts, not when the graph is resolved
+/// (`UnsupportedOperationChecker`).
+fn fails_at_start(class: &str) -> bool {
+    class.starts_with("UNSUPPORTED_STREAMING")
+        || class.starts_with("STREAMING_OUTPUT_MODE")
+        || class.starts_with("STREAM_FAILED")
+}
+
+fn widens_types(dataset: &Dataset, pipeline: &Pipeline) -> bool {
+    let on = |value: &str| value.eq_ignore_ascii_case("true");
+    dataset.property("delta.enableTypeWidening").is_some_and(on)
+        || pipeline.configuration.get("pipelines.enableTypeWidening").is_some_and(|value| on(value))
+}
+
+/// Location that a flow writes to, where it is known.
+pub fn location(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
+    if let FlowKind::StreamJob(_) = flow.kind {
+        return catalog::job_location(&flow.kind);
+    }
+    let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == flow.target);
+    dataset.map_or_else(|| Some(catalog::warehouse(&flow.target)), catalog::dataset_location)
+}
+
+/// The checkpoint a flow resumes from. On Spark `{storage}/_checkpoints/{catalog}/{schema}/{table}/{flow}`, with letter case; on
+/// Lakeflow the pipeline, its table and the flow; for a plain query its `checkpointLocation`.
+pub fn identity(pipeline: &Pipeline, flow: &Flow) -> String {
+    if let FlowKind::StreamJob(write) = &flow.kind {
+        return match &write.checkpoint {
+            Some(path) => catalog::normalized(path),
+            None => format!("temporary/{}/{}", pipeline.key, flow.name),
+        };
+    }
+    if pipeline.platform == crate::model::Platform::Lakeflow {
+        return format!("{}/{}/{}", pipeline.key, flow.target.key(), flow.name.to_lowercase());
+    }
+    let parts: Vec<&str> = flow.target.parts().collect();
+    let storage = pipeline.storage.as_deref().map(catalog::normalized).unwrap_or_else(|| pipeline.key.clone());
+    format!("{storage}/_checkpoints/{}/{}", parts.join("/"), flow.name)
+}
+
+/// Names of all functions that an update evaluated as uninterpreted ones.
+pub fn uninterpreted(report: &UpdateReport) -> BTreeSet<String> {
+    report
+        .flows
+        .iter()
+        .filter_map(|flow| match &flow.status {
+            FlowStatus::Completed(progress) => Some(&progress.uninterpreted),
+            _ => None,
+        })
+        .flatten()
+        .cloned()
+        .collect()
+}

@@ -1,0 +1,105 @@
+//! What a writer outside of a pipeline does to the columns of the table it finds: each format enforces its own rules.
+
+use super::error::ExecutionError;
+use super::materialize::{merge_schemas, widens};
+use super::platform::Behaviour;
+use super::table::{Table, TableFormat};
+use crate::model::{DataType, Schema};
+use std::collections::BTreeMap;
+
+/// The table's columns after a streaming write of rows with these columns.
+///
+/// # Errors
+/// `DELTA_METADATA_MISMATCH`, `DELTA_FAILED_TO_MERGE_FIELDS`; `IllegalArgumentException` for Iceberg.
+pub fn schema_on_write(
+    table: &Table,
+    written: &Schema,
+    options: &BTreeMap<String, String>,
+    behaviour: Behaviour,
+) -> Result<Schema, ExecutionError> {
+    match table.format {
+        TableFormat::Files(_) | TableFormat::Topic => Ok(written.clone()),
+        TableFormat::Delta => delta(table, written, options, behaviour),
+        TableFormat::Iceberg => iceberg(table, written, options),
+    }
+}
+
+fn on(options: &BTreeMap<String, String>, names: &[&str]) -> bool {
+    names.iter().any(|name| options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case("true")))
+}
+
+fn delta(
+    table: &Table,
+    written: &Schema,
+    options: &BTreeMap<String, String>,
+    behaviour: Behaviour,
+) -> Result<Schema, ExecutionError> {
+    let unknown = written.fields.iter().find(|field| table.schema.field(&field.name).is_none());
+    let merges = on(options, &["mergeschema"]) || table.properties.get("accept_any").is_some_and(|v| v == "true");
+    match unknown {
+        Some(field) if !merges => Err(ExecutionError::new(
+            "DELTA_METADATA_MISMATCH",
+            format!("a schema mismatch was detected when writing to {}: new column `{}`", table.location, field.name),
+        )),
+        _ => {
+            let lakehouse = Behaviour { platform: crate::model::Platform::Lakeflow, ..behaviour };
+            merge_schemas(&table.schema, written, false, lakehouse)
+        }
+    }
+}
+
+/// Iceberg checks names, order and types without widening: a column may be missing, a value may be narrower.
+fn iceberg(table: &Table, written: &Schema, options: &BTreeMap<String, String>) -> Result<Schema, ExecutionError> {
+    let accepts = table.properties.get("write.spark.accept-any-schema").is_some_and(|value| value == "true");
+    let merges = accepts && on(options, &["mergeschema", "merge-schema"]);
+    let mut schema = table.schema.clone();
+    let mut last = 0;
+    for field in &written.fields {
+        let Some(at) = schema.fields.iter().position(|known| known.name.eq_ignore_ascii_case(&field.name)) else {
+            if !merges {
+                return Err(refused(format!("Field {} not found in source schema", field.name)));
+            }
+            schema.fields.push(field.clone());
+            continue;
+        };
+        if at < last && !on(&invert(options), &["check-ordering"]) {
+            return Err(refused(format!(
+                "Cannot write incompatible dataset to table with schema: {} is out of order",
+                field.name
+            )));
+        }
+        last = at;
+        if let Some(known) = schema.fields.get_mut(at) {
+            if merges && widens(&known.data_type, &field.data_type) {
+                known.data_type = field.data_type.clone();
+            } else if !fits(&field.data_type, &known.data_type) {
+                return Err(refused(format!(
+                    "Cannot write incompatible dataset to table with schema: {}: {} cannot be promoted to {}",
+                    field.name, field.data_type, known.data_type
+                )));
+            }
+        }
+    }
+    Ok(schema)
+}
+
+/// Options with true and false exchanged, to ask for one that is on by default.
+fn invert(options: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    options.iter().map(|(key, value)| (key.clone(), (!value.eq_ignore_ascii_case("true")).to_string())).collect()
+}
+
+fn fits(written: &DataType, column: &DataType) -> bool {
+    match (written, column) {
+        (DataType::Unknown, _) | (_, DataType::Unknown) => true,
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.name == b.name && fits(&a.data_type, &b.data_type))
+        }
+        (DataType::Array { element: a, .. }, DataType::Array { element: b, .. }) => fits(a, b),
+        (DataType::Map { key: a, value: x, .. }, DataType::Map { key: b, value: y, .. }) => fits(a, b) && fits(x, y),
+        _ => written == column || widens(written, column),
+    }
+}
+
+fn refused(message: String) -> ExecutionError {
+    ExecutionError::new("IllegalArgumentException", message)
+}
