@@ -218,6 +218,11 @@ impl Expr {
         Expr::Alias { expr: Box::new(self), name: name.into(), id: AttrId(0), place: Place::unknown() }
     }
 
+    /// `expr AS name`, standing at `place`.
+    pub fn alias_at(self, name: impl Into<Arc<str>>, place: Place) -> Self {
+        Expr::Alias { expr: Box::new(self), name: name.into(), id: AttrId(0), place }
+    }
+
     /// Where it stands, as far as this node or a child says.
     pub fn span(&self) -> Option<&Span> {
         match self {
