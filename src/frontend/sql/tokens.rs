@@ -1,0 +1,419 @@
+//! Tokens of a SQL text: with places in the user's file, cut into statements, read through a [`Cursor`].
+
+#![allow(dead_code)]
+
+use super::dialect::SparkDialect;
+use super::text::{Prepared, decode, prepare};
+use super::{Context, Problem};
+use crate::model::{Place, Span as FileSpan};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
+use std::ops::Range;
+
+/// A token with its place in the file and its bytes in the prepared text.
+#[derive(Debug, Clone)]
+pub(super) struct Lexeme {
+    pub token: Token,
+    pub span: Span,
+    pub bytes: Range<usize>,
+}
+
+/// All tokens of a text, without white space and comments.
+#[derive(Debug)]
+pub(super) struct Lexed {
+    pub text: String,
+    pub lexemes: Vec<Lexeme>,
+    /// Why the tokenizer stopped before the end.
+    pub error: Option<Problem>,
+    /// `${name}`s without a value, each with its place.
+    pub unknown: Vec<(String, Place)>,
+}
+
+/// Byte positions of (line, column) pairs that come in ascending order.
+struct ByteIndex<'a> {
+    chars: std::str::CharIndices<'a>,
+    line: u64,
+    column: u64,
+    length: usize,
+}
+
+impl ByteIndex<'_> {
+    fn at(&mut self, location: Location) -> usize {
+        loop {
+            let mut ahead = self.chars.clone();
+            let Some((byte, c)) = ahead.next() else { return self.length };
+            if (self.line, self.column) >= (location.line, location.column) {
+                return byte;
+            }
+            self.chars = ahead;
+            if c == '\n' {
+                self.line += 1;
+                self.column = 1;
+            } else {
+                self.column += 1;
+            }
+        }
+    }
+}
+
+fn narrow(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Tokenizes a text; positions are those of the file that the context's origin names.
+pub(super) fn lex(text: &str, context: &Context) -> Lexed {
+    let prepared = prepare(text, context.configuration());
+    let mut buffer = Vec::new();
+    let outcome = Tokenizer::new(&SparkDialect, &prepared.text).tokenize_with_location_into_buf(&mut buffer);
+    let place_of = |location: Location| original(location, &prepared, context);
+    let error = outcome.err().map(|error| {
+        let start = place_of(error.location);
+        let span = context.origin.span(pair(start), (narrow(start.line), narrow(start.column) + 1));
+        Problem { message: lower_first(&error.message), span }
+    });
+    let mut bytes = ByteIndex { chars: prepared.text.char_indices(), line: 1, column: 1, length: prepared.text.len() };
+    let lexemes = buffer
+        .into_iter()
+        .filter(|token| !matches!(token.token, Token::Whitespace(_)))
+        .map(|TokenWithSpan { token, span }| Lexeme {
+            token,
+            bytes: bytes.at(span.start)..bytes.at(span.end),
+            span: Span::new(place_of(span.start), place_of(span.end)),
+        })
+        .collect();
+    let unknown = prepared
+        .unknown
+        .iter()
+        .map(|(name, (line, column))| {
+            let start = context.origin.position(*line, *column);
+            let length = narrow(name.chars().count() as u64) + 3;
+            (name.clone(), context.origin.place(start, (start.0, start.1 + length)))
+        })
+        .collect();
+    Lexed { lexemes: join_numbers(lexemes), error, unknown, text: prepared.text }
+}
+
+fn original(location: Location, prepared: &Prepared, context: &Context) -> Location {
+    let (line, column) = prepared.original(narrow(location.line), narrow(location.column));
+    let (line, column) = context.origin.position(line, column);
+    Location::new(u64::from(line), u64::from(column))
+}
+
+pub(super) fn pair(location: Location) -> (u32, u32) {
+    (narrow(location.line), narrow(location.column))
+}
+
+pub(super) fn lower_first(message: &str) -> String {
+    let mut chars = message.chars();
+    let first = chars.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+    // Words in capitals (`GROUP BY`) stay.
+    if chars.clone().next().is_some_and(char::is_uppercase) { message.to_owned() } else { first + chars.as_str() }
+}
+
+/// `10L`, `1.5BD`, `3S` are one number; `2024_events` is a name.
+fn join_numbers(lexemes: Vec<Lexeme>) -> Vec<Lexeme> {
+    let mut joined: Vec<Lexeme> = Vec::with_capacity(lexemes.len());
+    for lexeme in lexemes {
+        let Some(last) = joined.last_mut() else {
+            joined.push(lexeme);
+            continue;
+        };
+        let adjacent = last.bytes.end == lexeme.bytes.start;
+        let token = match (&last.token, &lexeme.token) {
+            (Token::Number(digits, false), Token::Word(Word { value, quote_style: None, .. })) if adjacent => {
+                let suffix = value.to_ascii_uppercase();
+                if matches!(suffix.as_str(), "L" | "S" | "Y" | "D" | "F" | "BD") {
+                    Token::Number(format!("{digits}{suffix}"), false)
+                } else {
+                    word_token(format!("{digits}{value}"))
+                }
+            }
+            _ => {
+                joined.push(lexeme);
+                continue;
+            }
+        };
+        last.token = token;
+        last.bytes.end = lexeme.bytes.end;
+        last.span.end = lexeme.span.end;
+    }
+    joined
+}
+
+fn word_token(value: String) -> Token {
+    Token::Word(Word { value, quote_style: None, keyword: Keyword::NoKeyword })
+}
+
+/// Splits at semicolons outside parentheses; empty statements are left out.
+pub(super) fn statements(lexemes: &[Lexeme]) -> Vec<&[Lexeme]> {
+    let mut statements = Vec::new();
+    let mut start = 0;
+    for (index, lexeme) in lexemes.iter().enumerate() {
+        if lexeme.token == Token::SemiColon {
+            statements.extend(lexemes.get(start..index));
+            start = index + 1;
+        }
+    }
+    statements.extend(lexemes.get(start..));
+    statements.retain(|statement| !statement.is_empty());
+    statements
+}
+
+/// Reads a statement's tokens from left to right.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'a> {
+    pub lexed: &'a Lexed,
+    lexemes: &'a [Lexeme],
+    index: usize,
+    /// One half of a `>>` was taken.
+    half: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(lexed: &'a Lexed, lexemes: &'a [Lexeme]) -> Self {
+        Cursor { lexed, lexemes, index: 0, half: false }
+    }
+
+    pub fn peek(&self) -> Option<&'a Token> {
+        self.lexemes.get(self.index).map(|lexeme| &lexeme.token)
+    }
+
+    pub fn peek_at(&self, offset: usize) -> Option<&'a Token> {
+        self.lexemes.get(self.index + offset).map(|lexeme| &lexeme.token)
+    }
+
+    pub fn lexeme(&self) -> Option<&'a Lexeme> {
+        self.lexemes.get(self.index)
+    }
+
+    pub fn advance(&mut self) -> Option<&'a Lexeme> {
+        let lexeme = self.lexemes.get(self.index);
+        self.index = (self.index + 1).min(self.lexemes.len());
+        lexeme
+    }
+
+    pub fn at_end(&self) -> bool {
+        self.index >= self.lexemes.len()
+    }
+
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The tokens not yet read.
+    pub fn rest(&self) -> &'a [Lexeme] {
+        self.lexemes.get(self.index..).unwrap_or_default()
+    }
+
+    pub fn skip_to_end(&mut self) {
+        self.index = self.lexemes.len();
+    }
+
+    /// The tokens from `start` to here.
+    pub fn since(&self, start: usize) -> &'a [Lexeme] {
+        self.lexemes.get(start..self.index).unwrap_or_default()
+    }
+
+    /// True where these unquoted words come next, in any letter case.
+    pub fn at_words(&self, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(offset, word)| self.peek_at(offset).is_some_and(|token| is_word(token, word)))
+    }
+
+    /// Takes these words if they come next.
+    pub fn take_words(&mut self, words: &[&str]) -> bool {
+        let found = self.at_words(words);
+        if found {
+            self.index += words.len();
+        }
+        found
+    }
+
+    pub fn take_word(&mut self, word: &str) -> bool {
+        self.take_words(&[word])
+    }
+
+    pub fn take(&mut self, token: &Token) -> bool {
+        let found = self.peek() == Some(token);
+        if found {
+            self.index += 1;
+        }
+        found
+    }
+
+    /// Takes one closing angle bracket; `>>` counts as two.
+    pub fn take_close_angle(&mut self) -> bool {
+        match self.peek() {
+            Some(Token::Gt) => {
+                self.index += 1;
+                true
+            }
+            Some(Token::ShiftRight) => {
+                if self.half {
+                    self.index += 1;
+                }
+                self.half = !self.half;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes `( … )` with everything between, and gives what stands inside.
+    pub fn take_parenthesized(&mut self) -> Option<&'a [Lexeme]> {
+        if self.peek() != Some(&Token::LParen) {
+            return None;
+        }
+        let start = self.index + 1;
+        let mut depth = 0usize;
+        for (offset, lexeme) in self.rest().iter().enumerate() {
+            match lexeme.token {
+                Token::LParen => depth += 1,
+                Token::RParen => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                let end = self.index + offset;
+                self.index = end + 1;
+                return self.lexemes.get(start..end);
+            }
+        }
+        None
+    }
+
+    /// Takes everything up to one of the words (outside parentheses), or the end.
+    pub fn take_until(&mut self, stop: impl Fn(&Cursor<'a>) -> bool) -> &'a [Lexeme] {
+        let start = self.index;
+        let mut depth = 0usize;
+        while let Some(token) = self.peek() {
+            if depth == 0 && self.index > start && stop(self) {
+                break;
+            }
+            match token {
+                Token::LParen => depth += 1,
+                Token::RParen => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.index += 1;
+        }
+        self.since(start)
+    }
+
+    /// An identifier, quoted or not.
+    pub fn take_identifier(&mut self) -> Option<String> {
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                self.index += 1;
+                Some(decode(&word.value))
+            }
+            _ => None,
+        }
+    }
+
+    /// A string literal in either kind of quotes; adjacent ones are one.
+    pub fn take_string(&mut self) -> Option<String> {
+        let mut text: Option<String> = None;
+        while let Some(piece) = self.peek().and_then(string_value) {
+            text.get_or_insert_default().push_str(&decode(piece));
+            self.index += 1;
+        }
+        text
+    }
+
+    /// A dotted name, as parts.
+    pub fn take_name(&mut self) -> Option<Vec<String>> {
+        let mut parts = vec![self.take_identifier()?];
+        while self.peek() == Some(&Token::Period) && matches!(self.peek_at(1), Some(Token::Word(_))) {
+            self.index += 1;
+            parts.extend(self.take_identifier());
+        }
+        Some(parts)
+    }
+
+    /// The source text of tokens, as written, with runs of white space made one space.
+    pub fn text_of(&self, lexemes: &[Lexeme]) -> String {
+        let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return String::new() };
+        let text = self.lexed.text.get(first.bytes.start..last.bytes.end).unwrap_or_default();
+        decode(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+pub(super) fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+pub(super) fn string_value(token: &Token) -> Option<&String> {
+    match token {
+        Token::SingleQuotedString(text) | Token::DoubleQuotedString(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// First to last token, as a span of the file.
+pub(super) fn span_of(lexemes: &[Lexeme], context: &Context) -> Option<FileSpan> {
+    let (first, last) = (lexemes.first()?, lexemes.last()?);
+    context.origin.span(pair(first.span.start), pair(last.span.end))
+}
+
+/// What follows the word INTERVAL.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// Values with their units.
+    Units(Vec<(String, String)>),
+    /// `'1 day 2 hours'`.
+    Text(String),
+    /// `'1 2:03' DAY TO MINUTE`.
+    Range { text: String, from: String, to: String },
+    /// An expression and a unit follow.
+    Expression,
+}
+
+/// Reads an interval literal from the tokens after INTERVAL: how many tokens it takes, and what it is.
+/// None where the word is a name.
+pub(super) fn interval_tokens(tokens: &[Token]) -> Option<(usize, Literal)> {
+    let mut units = Vec::new();
+    let mut index = 0;
+    loop {
+        let (length, value) = match (tokens.get(index), tokens.get(index + 1)) {
+            (Some(Token::Number(digits, _)), _) => (1, digits.clone()),
+            (Some(Token::Minus), Some(Token::Number(digits, _))) => (2, format!("-{digits}")),
+            (Some(Token::Minus), Some(text)) if string_value(text).is_some() => {
+                (2, format!("-{}", string_value(text)?))
+            }
+            (Some(text), _) if string_value(text).is_some() => (1, string_value(text)?.clone()),
+            _ => break,
+        };
+        let Some(unit) = tokens.get(index + length).and_then(unit_name) else {
+            if index == 0 && length == 1 {
+                let text = string_value(tokens.first()?)?.clone();
+                return Some((1, Literal::Text(text)));
+            }
+            break;
+        };
+        index += length + 1;
+        if tokens.get(index).is_some_and(|token| is_word(token, "to"))
+            && let Some(to) = tokens.get(index + 1).and_then(unit_name)
+        {
+            return units.is_empty().then(|| (index + 2, Literal::Range { text: value, from: unit, to }));
+        }
+        units.push((value, unit));
+    }
+    if !units.is_empty() {
+        return Some((index, Literal::Units(units)));
+    }
+    match (tokens.first()?, tokens.get(1)?) {
+        (Token::LParen, _) => Some((0, Literal::Expression)),
+        (Token::Word(_), unit) if unit_name(unit).is_some() => Some((0, Literal::Expression)),
+        _ => None,
+    }
+}
+
+fn unit_name(token: &Token) -> Option<String> {
+    let Token::Word(word) = token else { return None };
+    let lower = word.value.to_ascii_lowercase();
+    let unit = lower.strip_suffix('s').unwrap_or(&lower);
+    matches!(
+        unit,
+        "year" | "month" | "week" | "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" | "nanosecond"
+    )
+    .then(|| unit.to_owned())
+}
