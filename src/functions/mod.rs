@@ -1,4 +1,60 @@
-//! Spark SQL's functions and operators: for each, its kind, result type and evaluation, in one place.
+//! Spark SQL's functions, operators and casts: for each, its kind, result type, nullability and evaluation, in one place.
 //!
 //! Takes a lower-case name as [`crate::model::Call`] has it. A name that is not registered is *uninterpreted*: its result type
-//! is unknown and its value a deterministic hash of name and arguments.
+//! is unknown and its value a deterministic hash of name and arguments ([`uninterpreted`]).
+//!
+//! The order of use: [`Function::coerce`] gives the argument types after implicit casts, [`Function::result`] the type of the
+//! call over those, [`Function::evaluate`] its value. Behaviour is that of Spark 4 (ANSI on unless the context says otherwise);
+//! `tests/functions/spark.tsv` holds results recorded from Spark itself.
+
+#![allow(dead_code, unused_imports)]
+
+mod access;
+pub mod aggregate;
+mod arithmetic;
+mod calendar;
+mod cast;
+mod coercion;
+mod collection;
+mod comparison;
+mod conditional;
+mod context;
+mod datetime;
+mod datetime_pattern;
+mod ddl;
+mod decimal;
+mod digest;
+mod evaluate;
+mod function;
+pub mod generator;
+mod hash;
+mod higher_order;
+mod interval;
+mod json;
+mod json_path;
+mod lambda;
+mod map;
+mod math;
+mod regexp;
+mod registry;
+mod string;
+mod time_window;
+mod uninterpreted;
+pub mod window_function;
+
+pub use aggregate::{Aggregate, AggregateCall};
+pub use cast::{can_cast, can_up_cast, cast, display, try_cast};
+pub use coercion::{common_type, wider_type};
+pub use ddl::{parse_data_type, parse_schema};
+pub use evaluate::{coerce, evaluate, result};
+
+pub use function::{
+    Argument, EvalContext, EvalError, EvalResult, Function, Invocation, Kind, LambdaCallback, Volatility,
+};
+pub use generator::Generator;
+pub use interval::{Interval, parse_interval};
+pub use lambda::lambda_parameters;
+pub use registry::{all, lookup};
+pub use time_window::{TimeWindow, time_windows};
+pub use uninterpreted::uninterpreted;
+pub use window_function::{Partition, WindowFunction};

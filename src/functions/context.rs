@@ -1,0 +1,2 @@
+use super::function::Function;
+pub(super) static FUNCTIONS: &[Function] = &[];
