@@ -248,6 +248,30 @@ impl Function {
         !matches!(self.body, Body::Uninterpreted)
     }
 
+    /// How it aggregates, where it is an aggregate function that is implemented.
+    pub fn aggregate(&self) -> Option<&'static Aggregate> {
+        match self.body {
+            Body::Aggregate(aggregate) => Some(aggregate),
+            _ => None,
+        }
+    }
+
+    /// How it makes rows, where it is a generator that is implemented.
+    pub fn generator(&self) -> Option<&'static Generator> {
+        match self.body {
+            Body::Generator(generator) => Some(generator),
+            _ => None,
+        }
+    }
+
+    /// How it looks at its window, where only a window can evaluate it.
+    pub fn window_function(&self) -> Option<&'static WindowFunction> {
+        match self.body {
+            Body::Window(function) => Some(function),
+            _ => None,
+        }
+    }
+
     /// Type and nullability of a call whose arguments have been coerced (see [`Function::coerce`]).
     pub fn result(&self, args: &[Argument]) -> (DataType, bool) {
         let data_type = match self.result {
