@@ -1,5 +1,6 @@
 //! Why a query failed while it ran.
 
+use crate::functions::EvalError;
 use std::fmt;
 
 /// A failed query, by Spark's error class. `STREAM_FAILED/…` stands for failures to which Spark gives no class of their own.
@@ -34,3 +35,9 @@ impl fmt::Display for ExecutionError {
 }
 
 impl std::error::Error for ExecutionError {}
+
+impl From<EvalError> for ExecutionError {
+    fn from(error: EvalError) -> Self {
+        ExecutionError::new(error.class, error.message)
+    }
+}

@@ -5,6 +5,7 @@ mod catalog;
 mod cdc;
 mod checkpoint;
 mod error;
+mod expression;
 mod materialize;
 mod operators;
 mod platform;

@@ -1,5 +1,7 @@
 //! What execution depends on beside rows and state: configuration, clock and batch.
 
+use crate::functions::EvalContext;
+use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 
 /// Configuration of one query's run.
@@ -20,5 +22,18 @@ impl Session {
 
     pub fn flag(&self, key: &str, default: bool) -> bool {
         self.conf(key).map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// A zone that is not known is read as UTC.
+    pub(super) fn evaluation(&self) -> EvalContext {
+        let zone = self.conf("spark.sql.session.timeZone").and_then(|name| TimeZone::get(name).ok());
+        EvalContext {
+            zone: zone.unwrap_or(TimeZone::UTC),
+            ansi: self.flag("spark.sql.ansi.enabled", true),
+            now: self.now,
+            seed: self.batch_id,
+            partition: 0,
+            row: 0,
+        }
     }
 }

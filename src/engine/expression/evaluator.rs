@@ -1,0 +1,195 @@
+//! Evaluation of bound expressions on rows.
+
+use super::{Bound, BoundKind};
+use crate::engine::error::ExecutionError;
+use crate::engine::operators::Tables;
+use crate::engine::row::Row;
+use crate::engine::session::Session;
+use crate::functions::{self, EvalContext, EvalError, Invocation, Volatility};
+use crate::model::{Attribute, DataType, Value};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// A row of an enclosing query, for correlated subqueries.
+#[derive(Debug, Clone)]
+struct Outer {
+    columns: Vec<Attribute>,
+    row: Row,
+}
+
+/// What evaluation needs beside the row, and what it notes on the way.
+pub(in crate::engine) struct Evaluator<'a> {
+    pub tables: &'a dyn Tables,
+    pub session: &'a Session,
+    pub context: EvalContext,
+    uninterpreted: &'a RefCell<BTreeSet<String>>,
+    /// Innermost last.
+    outer: Vec<Outer>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(tables: &'a dyn Tables, session: &'a Session, uninterpreted: &'a RefCell<BTreeSet<String>>) -> Self {
+        Evaluator { tables, session, context: session.evaluation(), uninterpreted, outer: Vec::new() }
+    }
+
+    /// For a subquery of the given row.
+    pub fn inside(&self, columns: &[Attribute], row: &Row) -> Evaluator<'a> {
+        let mut outer = self.outer.clone();
+        outer.push(Outer { columns: columns.to_vec(), row: row.clone() });
+        Evaluator {
+            tables: self.tables,
+            session: self.session,
+            context: self.context.clone(),
+            uninterpreted: self.uninterpreted,
+            outer,
+        }
+    }
+
+    pub fn outer_value(&self, attribute: &Attribute) -> Option<Value> {
+        self.outer.iter().rev().find_map(|outer| {
+            let position = outer.columns.iter().position(|column| column.id == attribute.id)?;
+            outer.row.get(position).cloned()
+        })
+    }
+
+    pub fn note_uninterpreted(&self, name: &str) {
+        let mut names = self.uninterpreted.borrow_mut();
+        if !names.contains(name) {
+            names.insert(name.to_owned());
+        }
+    }
+
+    pub fn cast(&self, value: &Value, from: &DataType, to: &DataType) -> Result<Value, EvalError> {
+        functions::cast(value, from, to, self.context.ansi, &self.context.zone)
+    }
+
+    /// Evaluates on one row; `index` is its position in the batch, on which `rand()` and its like hang.
+    ///
+    /// # Errors
+    /// Spark's errors of evaluation (`DIVIDE_BY_ZERO`, `CAST_INVALID_INPUT`, …).
+    pub fn evaluate(&self, bound: &Bound, row: &Row, index: usize) -> Result<Value, ExecutionError> {
+        self.value(bound, &Frame { row, index, parameters: &[] })
+    }
+
+    /// Evaluates expressions into a new row.
+    ///
+    /// # Errors
+    /// See [`Evaluator::evaluate`].
+    pub fn row(&self, exprs: &[Bound], row: &Row, index: usize) -> Result<Row, ExecutionError> {
+        exprs.iter().map(|expr| self.evaluate(expr, row, index)).collect()
+    }
+
+    /// A predicate on one row: NULL does not hold.
+    ///
+    /// # Errors
+    /// See [`Evaluator::evaluate`].
+    pub fn holds(&self, condition: &Bound, row: &Row, index: usize) -> Result<bool, ExecutionError> {
+        Ok(matches!(self.evaluate(condition, row, index)?, Value::Boolean(true)))
+    }
+
+    fn value(&self, bound: &Bound, frame: &Frame<'_>) -> Result<Value, ExecutionError> {
+        match &bound.kind {
+            BoundKind::Column(position) => Ok(frame.row.get(*position).cloned().unwrap_or(Value::Null)),
+            BoundKind::Literal(value) => Ok(value.clone()),
+            BoundKind::Parameter(position) => Ok(frame.parameters.get(*position).cloned().unwrap_or(Value::Null)),
+            BoundKind::And(pair) => self.connective(pair, frame, false),
+            BoundKind::Or(pair) => self.connective(pair, frame, true),
+            BoundKind::Coalesce(args) => {
+                for arg in args {
+                    let value = self.value(arg, frame)?;
+                    if !value.is_null() {
+                        return Ok(value);
+                    }
+                }
+                Ok(Value::Null)
+            }
+            BoundKind::Case { branches, otherwise } => {
+                for (when, then) in branches {
+                    if matches!(self.value(when, frame)?, Value::Boolean(true)) {
+                        return self.value(then, frame);
+                    }
+                }
+                otherwise.as_ref().map_or(Ok(Value::Null), |expr| self.value(expr, frame))
+            }
+            BoundKind::Cast { expr, try_cast } => {
+                let value = self.value(expr, frame)?;
+                match self.cast(&value, &expr.data_type, &bound.data_type) {
+                    Err(_) if *try_cast => Ok(Value::Null),
+                    result => Ok(result?),
+                }
+            }
+            BoundKind::Call { function, args, types } => self.call(function, args, types, &bound.data_type, frame),
+            // A lambda has a value only through the function it is given to.
+            BoundKind::Lambda(_) => Ok(Value::Null),
+            BoundKind::Uninterpreted { name, identity, args } => {
+                self.note_uninterpreted(name);
+                let args = self.values(args, frame)?;
+                Ok(functions::uninterpreted(identity, &args, &bound.data_type))
+            }
+            BoundKind::Subquery(subquery) => subquery.evaluate(self, frame.row, |operand| self.value(operand, frame)),
+        }
+    }
+
+    fn values(&self, args: &[Bound], frame: &Frame<'_>) -> Result<Vec<Value>, ExecutionError> {
+        args.iter().map(|arg| self.value(arg, frame)).collect()
+    }
+
+    /// Three-valued AND (decided by false) or OR (decided by true).
+    fn connective(&self, pair: &[Bound; 2], frame: &Frame<'_>, decisive: bool) -> Result<Value, ExecutionError> {
+        let mut unknown = false;
+        for side in pair {
+            match self.value(side, frame)? {
+                Value::Boolean(value) if value == decisive => return Ok(Value::Boolean(decisive)),
+                Value::Boolean(_) => {}
+                _ => unknown = true,
+            }
+        }
+        Ok(if unknown { Value::Null } else { Value::Boolean(!decisive) })
+    }
+
+    fn call(
+        &self,
+        function: &functions::Function,
+        args: &[Bound],
+        types: &[DataType],
+        result: &DataType,
+        frame: &Frame<'_>,
+    ) -> Result<Value, ExecutionError> {
+        if !function.is_interpreted() {
+            self.note_uninterpreted(function.name());
+        }
+        let values = self.values(args, frame)?;
+        let of_row;
+        let context = if function.volatility == Volatility::Volatile {
+            of_row = EvalContext { row: u64::try_from(frame.index).unwrap_or(u64::MAX), ..self.context.clone() };
+            &of_row
+        } else {
+            &self.context
+        };
+        // Callbacks speak `EvalError`; the error itself is kept beside it, with its own class.
+        let failure = RefCell::new(None);
+        let lambda = |position: usize, given: &[Value]| -> Result<Value, EvalError> {
+            let Some(BoundKind::Lambda(body)) = args.get(position).map(|arg| &arg.kind) else {
+                return Ok(Value::Null);
+            };
+            let parameters: Vec<Value> = frame.parameters.iter().chain(given).cloned().collect();
+            self.value(body, &Frame { parameters: &parameters, ..*frame }).map_err(|error| {
+                let outer = EvalError::new("INTERNAL_ERROR", error.message.clone());
+                *failure.borrow_mut() = Some(error);
+                outer
+            })
+        };
+        let has_lambda = args.iter().any(|arg| matches!(arg.kind, BoundKind::Lambda(_)));
+        let call =
+            Invocation { args: &values, types, result, context, lambda: if has_lambda { Some(&lambda) } else { None } };
+        function.evaluate(&call).map_err(|error| failure.take().unwrap_or_else(|| error.into()))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    row: &'a Row,
+    index: usize,
+    /// Values of the lambda parameters in scope, outermost first.
+    parameters: &'a [Value],
+}
