@@ -1,8 +1,25 @@
 //! Which files of a tree make up which pipeline: bundles, `spark-pipeline.yml`, settings JSON, bare folders, plain streaming jobs.
 //!
-//! Takes a tree, gives one [`Unit`] a pipeline, with variables and targets resolved and `pipelint.yaml` applied.
+//! Takes a tree, gives one [`Unit`] a pipeline, with variables and targets resolved and `pipelint.yaml` applied. A file belongs to
+//! every pipeline whose specification names it; files that none names are looked through for pipeline definitions.
 
-use crate::model::{Diagnostic, Pipeline, Span, Unresolved};
+mod bundle;
+mod config;
+mod discover;
+mod folder;
+mod libraries;
+mod scan;
+mod settings;
+mod spark_pipeline;
+mod yaml;
+
+pub use config::{Allow, Config, ConfigFile, Located};
+pub use discover::discover;
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::{Diagnostic, Pipeline, Platform, Schema, Span, Unresolved};
 use crate::revision::ContentId;
 use std::sync::Arc;
 
@@ -56,11 +73,40 @@ pub struct JobTask {
 /// All units of a tree.
 #[derive(Debug, Clone, Default)]
 pub struct Project {
-    /// Sorted by pipeline key.
+    /// Sorted by pipeline key; keys are unique.
     pub units: Vec<Unit>,
     pub jobs: Vec<JobTask>,
     /// Files outside any pipeline that write tables in batch (`.write`, `INSERT OVERWRITE`, `MERGE INTO`).
     pub batch_files: Vec<SourceFile>,
+    /// Every `pipelint.yaml`, the root's first.
+    pub configs: Vec<Config>,
     pub diagnostics: Vec<Diagnostic>,
     pub unresolved: Vec<Unresolved>,
+}
+
+impl Project {
+    /// The configuration files that speak for a pipeline's folder, the nearest last.
+    pub fn configs_for<'a>(&'a self, pipeline_root: &'a str) -> impl Iterator<Item = &'a Config> {
+        self.configs.iter().filter(move |config| libraries::is_below(pipeline_root, &config.folder))
+    }
+}
+
+/// Reads a column list written as DDL (`id BIGINT, ts TIMESTAMP`); the error is a sentence.
+pub type SchemaParser = dyn Fn(&str) -> Result<Schema, String> + Sync;
+
+/// What the command line says beside the tree.
+pub struct Options<'a> {
+    /// Bundle target.
+    pub target: Option<String>,
+    pub platform: Option<Platform>,
+    /// Stands in for the root's `pipelint.yaml`.
+    pub config: Option<ConfigFile>,
+    /// For `sources:` in `pipelint.yaml`; the SQL frontend has it.
+    pub parse_schema: &'a SchemaParser,
+}
+
+impl<'a> Options<'a> {
+    pub fn new(parse_schema: &'a SchemaParser) -> Self {
+        Options { target: None, platform: None, config: None, parse_schema }
+    }
 }

@@ -1,0 +1,100 @@
+//! `resources.pipelines` of a bundle.
+
+use super::super::libraries::{self, Library, LibraryKind, is_below, join, parent};
+use super::super::settings::{apply_settings, flatten};
+use super::super::yaml::Node;
+use super::variables::Variables;
+use super::{Bundle, BundlePipeline, resource_key};
+use crate::model::{Pipeline, PipelineKind};
+use crate::revision::Tree;
+use std::sync::Arc;
+
+/// Where a deployed bundle's files lie in the workspace; in the repository that is the bundle's folder.
+const FILE_PATHS: [&str; 2] = ["{workspace.file_path}", "{workspace.root_path}/files"];
+
+/// Reads every pipeline of the bundle in `folder`.
+pub(super) fn read(
+    tree: &dyn Tree,
+    root: &Node,
+    variables: &mut Variables<'_>,
+    folder: &str,
+    target: Option<&str>,
+    bundle: &mut Bundle,
+) {
+    let Some(pipelines) = root.at(&["resources", "pipelines"]) else { return };
+    let bundle_name = root.at(&["bundle", "name"]).map(|name| variables.resolve(name));
+    for (key, resource) in pipelines.entries() {
+        let resource = variables.resolve(resource);
+        let mut pipeline = Pipeline::new(resource_key(folder, key), PipelineKind::Bundle);
+        apply_settings(&mut pipeline, &resource);
+        if let Some(name) = bundle_name.as_ref().and_then(Node::scalar) {
+            pipeline.settings.insert("bundle.name".to_owned(), name);
+        }
+        if let Some(target) = target {
+            pipeline.settings.insert("bundle.target".to_owned(), target.to_owned());
+        }
+        if let Some(mode) = root.get("mode") {
+            flatten(&mut pipeline, "bundle.mode", mode);
+        }
+        let found = find_files(tree, &resource, folder, &pipeline.key, bundle);
+        let root_path = resource.get("root_path").and_then(|path| located(path, folder));
+        pipeline.root = root_path.clone().unwrap_or_else(|| common_folder(&found).unwrap_or_else(|| folder.to_owned()));
+        let mut python_roots: Vec<String> = root_path.into_iter().collect();
+        python_roots.extend(source_folders(&pipeline, folder));
+        python_roots.push(folder.to_owned());
+        bundle.pipelines.push(BundlePipeline { pipeline, files: found, python_roots });
+    }
+}
+
+fn find_files(tree: &dyn Tree, resource: &Node, folder: &str, key: &str, bundle: &mut Bundle) -> Vec<Arc<str>> {
+    let mut files: Vec<Arc<str>> = Vec::new();
+    for item in resource.get("libraries").into_iter().flat_map(Node::items) {
+        let Some(mut library) = Library::read(item) else { continue };
+        // Paths are relative to the file that writes them, except those below the bundle's own place in the workspace.
+        let mut base = parent(&library.span.path).to_owned();
+        if let Some(rest) = FILE_PATHS.iter().find_map(|start| library.path.strip_prefix(start)) {
+            library.path = rest.trim_start_matches('/').to_owned();
+            base = folder.to_owned();
+        }
+        if library.kind == LibraryKind::Glob && library.path.ends_with('/') {
+            library.path.push_str("**");
+        }
+        let mut found = libraries::find(tree, &[library], &base);
+        for unresolved in &mut found.unresolved {
+            unresolved.pipeline = Some(key.to_owned());
+        }
+        files.extend(found.files);
+        bundle.diagnostics.append(&mut found.diagnostics);
+        bundle.unresolved.append(&mut found.unresolved);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    files.retain(|file| seen.insert(Arc::clone(file)));
+    files
+}
+
+/// A folder of the repository that a setting names.
+fn located(node: &Node, folder: &str) -> Option<String> {
+    let text = node.as_str()?;
+    match FILE_PATHS.iter().find_map(|start| text.strip_prefix(start)) {
+        Some(rest) => join(folder, rest.trim_start_matches('/')),
+        None if text.starts_with('/') || text.contains('{') => None,
+        None => join(parent(&node.span.path), text),
+    }
+}
+
+/// Folders of the bundle that the configuration names, for code that adds them to Python's path
+/// (`bundle.sourcePath: ${workspace.file_path}/src`).
+fn source_folders(pipeline: &Pipeline, folder: &str) -> Vec<String> {
+    let values = pipeline.configuration.values();
+    let inside = values.filter_map(|value| FILE_PATHS.iter().find_map(|start| value.strip_prefix(start)));
+    inside.filter_map(|rest| join(folder, rest.trim_start_matches('/'))).filter(|path| path != folder).collect()
+}
+
+/// The deepest folder that holds all files.
+fn common_folder(files: &[Arc<str>]) -> Option<String> {
+    let mut folder = parent(files.first()?);
+    while !files.iter().all(|file| is_below(file, folder)) {
+        folder = parent(folder);
+    }
+    Some(folder.to_owned())
+}
