@@ -212,6 +212,16 @@ pub fn target(pipeline: &Pipeline, read: &Read) -> Target {
     }
 }
 
+/// The location that a leaf reads, where it is one table, folder or topic.
+pub fn read_location(pipeline: &Pipeline, read: &Read) -> Option<String> {
+    match target(pipeline, read) {
+        Target::Table(location) => Some(location),
+        Target::Path(pattern) => Some(folder_of(&pattern.path)),
+        Target::Topics(topics) => topics.into_iter().next(),
+        Target::Rate { .. } | Target::Unknown(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

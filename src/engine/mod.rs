@@ -23,7 +23,7 @@ mod update;
 mod world;
 mod writer;
 
-pub use catalog::{dataset_location, facts_for, source_location};
+pub use catalog::{dataset_location, facts_for, read_location, source_location};
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
 pub use error::ExecutionError;
 pub use operators::{

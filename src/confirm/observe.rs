@@ -1,0 +1,349 @@
+//! From two worlds to effects: which rows of a table are not what a full refresh would make them, and which flow brought it about.
+
+use super::experiment::{Outcome, Reports};
+use crate::analyze::Analysis;
+use crate::engine::{
+    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, location,
+};
+use crate::model::{DatasetKind, Effect, FlowKind, Pipeline, QualifiedName, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A row by column name, NULLs left out: a column that is missing and one that is NULL are the same to a reader.
+pub type NamedRow = Vec<(String, Value)>;
+/// How often each row stands in a table.
+pub type Multiset = BTreeMap<NamedRow, usize>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowObservation {
+    pub pipeline: String,
+    pub flow: String,
+    pub dataset: QualifiedName,
+    pub effect: Option<Effect>,
+    pub error: Option<ExecutionError>,
+    pub reason: Option<String>,
+    pub uninterpreted: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableObservation {
+    /// Last part of the table's name, or of its folder.
+    pub name: String,
+    pub location: String,
+    pub effect: Option<Effect>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    pub flows: Vec<FlowObservation>,
+    pub tables: Vec<TableObservation>,
+}
+
+/// Rows of a table, those of one writer or all.
+pub fn rows_of(world: &World, location: &str, writer: Option<&str>) -> Multiset {
+    let mut rows = Multiset::new();
+    let Some(table) = world.tables.get(location) else { return rows };
+    let only;
+    let table = match writer {
+        Some(writer) => {
+            only = written_by(table, writer);
+            &only
+        }
+        None => table,
+    };
+    let contents = contents(table);
+    let names: Vec<String> = contents.schema.fields.iter().map(|field| field.name.to_lowercase()).collect();
+    for row in &contents.rows {
+        let mut named: NamedRow = names
+            .iter()
+            .zip(row.iter())
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        named.sort();
+        *rows.entry(named).or_insert(0) += 1;
+    }
+    rows
+}
+
+fn written_by(table: &Table, writer: &str) -> Table {
+    let mut only = table.clone();
+    for commit in &mut only.commits {
+        commit.added.retain(|file| file.writer.as_deref() == Some(writer));
+    }
+    only
+}
+
+/// Rows of `a` that `b` lacks, counted.
+pub fn minus(a: &Multiset, b: &Multiset) -> Multiset {
+    a.iter()
+        .filter_map(|(row, count)| {
+            let left = count.saturating_sub(b.get(row).copied().unwrap_or(0));
+            (left > 0).then(|| (row.clone(), left))
+        })
+        .collect()
+}
+
+fn contains(a: &Multiset, b: &Multiset) -> bool {
+    b.iter().all(|(row, count)| a.get(row).is_some_and(|here| here >= count))
+}
+
+/// A table at the four moments of the experiment.
+struct Moments {
+    resumed_1: Multiset,
+    resumed: Multiset,
+    control_1: Multiset,
+    control: Multiset,
+}
+
+impl Moments {
+    fn of(outcome: &Outcome, location: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        let mut resumed = rows_of(&outcome.resumed, location, after);
+        if before != after {
+            for (row, count) in rows_of(&outcome.resumed, location, before) {
+                *resumed.entry(row).or_insert(0) += count;
+            }
+        }
+        Moments {
+            resumed_1: rows_of(&outcome.resumed_batch_1, location, before),
+            resumed,
+            control_1: rows_of(&outcome.control_batch_1, location, after),
+            control: rows_of(&outcome.control_world, location, after),
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        if self.resumed == self.control {
+            return Effect::None;
+        }
+        let (new, new_control) = (minus(&self.resumed, &self.resumed_1), minus(&self.control, &self.control_1));
+        let again = minus(&new, &new_control);
+        if !self.control_1.is_empty() && contains(&again, &self.control_1) && contains(&self.resumed, &self.resumed_1) {
+            return Effect::Replayed;
+        }
+        if new != new_control {
+            return Effect::WrongRows;
+        }
+        if self.resumed_1 != self.control_1 { Effect::Mixed } else { Effect::WrongRows }
+    }
+}
+
+/// Observes every flow and table of both revisions.
+pub fn observe(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Observed {
+    let mut flows = Vec::new();
+    for (index, analyzed) in after.flows.iter().enumerate() {
+        let Some(pipeline) = after.workspace.pipelines.get(analyzed.pipeline) else { continue };
+        flows.push(observe_flow(before, pipeline, index, analyzed.pipeline, outcome));
+    }
+    flows.extend(removed_flows(before, after, outcome));
+    let tables = observe_tables(before, after, outcome);
+    Observed { flows, tables }
+}
+
+fn report(reports: &Reports, pipeline: usize, index: usize) -> Option<&FlowReport> {
+    reports.get(pipeline)?.flow(index)
+}
+
+fn failure<'a>(
+    reports: impl IntoIterator<Item = &'a Reports>,
+    pipeline: usize,
+    index: usize,
+) -> Option<(Stage, &'a ExecutionError)> {
+    reports.into_iter().find_map(|reports| match &report(reports, pipeline, index)?.status {
+        FlowStatus::Failed { stage, error } => Some((*stage, error)),
+        _ => None,
+    })
+}
+
+/// The same flow in BEFORE: of a pipeline with the same key (or the only one), by target and name, else the only flow of the
+/// target.
+fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &crate::model::Flow) -> Option<(usize, usize)> {
+    let same_pipeline = |at: usize| {
+        before.workspace.pipelines.get(at).is_some_and(|other| other.key == pipeline.key)
+            || before.workspace.pipelines.len() == 1
+    };
+    let place = location(pipeline, flow);
+    let candidates: Vec<(usize, usize, &crate::model::Flow)> = before
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, analyzed)| same_pipeline(analyzed.pipeline))
+        .filter_map(|(index, analyzed)| {
+            let other = before.workspace.pipelines.get(analyzed.pipeline)?;
+            let flow = other.flows.get(analyzed.flow)?;
+            (location(other, flow) == place).then_some((analyzed.pipeline, index, flow))
+        })
+        .collect();
+    let named = candidates.iter().find(|(_, _, other)| other.name == flow.name);
+    let only = if candidates.len() == 1 { candidates.first() } else { None };
+    named.or(only).map(|(pipeline, index, _)| (*pipeline, *index))
+}
+
+fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize, outcome: &Outcome) -> FlowObservation {
+    let control = failure(&outcome.control, at, index);
+    let resumed = failure(&outcome.after, at, index);
+    let flow = outcome.after.last().or(outcome.control.last()).and_then(|reports| report(reports, at, index));
+    let name = flow.map(|report| report.flow.clone()).unwrap_or_default();
+    let dataset = flow.map(|report| report.dataset.clone()).unwrap_or_default();
+    let mut uninterpreted = BTreeSet::new();
+    for reports in outcome.control.iter().chain(&outcome.after) {
+        if let Some(FlowStatus::Completed(progress)) = report(reports, at, index).map(|report| &report.status) {
+            uninterpreted.extend(progress.uninterpreted.iter().cloned());
+        }
+    }
+    let mut observation = FlowObservation {
+        pipeline: pipeline.key.clone(),
+        flow: name.clone(),
+        dataset: dataset.clone(),
+        effect: None,
+        error: None,
+        reason: None,
+        uninterpreted,
+    };
+    let definition = pipeline.flows.iter().find(|flow| flow.name == name && flow.target == dataset);
+    let twin = definition.and_then(|flow| counterpart(before, pipeline, flow));
+    if let Some((stage, error)) = twin.and_then(|(pipeline, index)| failure([&outcome.before], pipeline, index)) {
+        observation.reason = Some(format!("before the change it fails already ({})", error.class));
+        observation.error = Some(error.clone());
+        let _ = stage;
+        return observation;
+    }
+    for (_, error) in [resumed, control].into_iter().flatten() {
+        if error.is_unsupported() {
+            observation.reason = Some(error.message.clone());
+            return observation;
+        }
+    }
+    if let Some((_, error)) = resumed {
+        let invalid = control.is_some() && !tells_of_history(&error.class);
+        observation.effect = Some(if invalid { Effect::Invalid } else { Effect::Refused });
+        observation.error = Some(error.clone());
+        return observation;
+    }
+    let Some(definition) = definition else { return observation };
+    let Some(place) = location(pipeline, definition) else {
+        observation.reason = Some("where it writes to is not known".to_owned());
+        return observation;
+    };
+    if let Some((_, error)) = control {
+        observation.reason = Some(format!("a full refresh fails ({})", error.class));
+        observation.error = Some(error.clone());
+        return observation;
+    }
+    let siblings = pipeline.flows.iter().filter(|flow| flow.target == dataset).count();
+    let single = siblings <= 1 && flows_into(before, &place) <= 1;
+    let moments = if single {
+        Moments::of(outcome, &place, None, None)
+    } else {
+        let twin_name = twin.and_then(|(_, index)| flow_name(before, index));
+        Moments::of(outcome, &place, Some(twin_name.as_deref().unwrap_or(&name)), Some(&name))
+    };
+    let effect = moments.effect();
+    let view =
+        pipeline.datasets.iter().any(|table| table.name == dataset && table.kind == DatasetKind::MaterializedView);
+    let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
+    observation.effect = Some(if anew { Effect::Recomputed } else { effect });
+    observation
+}
+
+fn flow_name(analysis: &Analysis, index: usize) -> Option<String> {
+    let analyzed = analysis.flows.get(index)?;
+    let flow = analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)?;
+    Some(flow.name.clone())
+}
+
+fn flows_into(analysis: &Analysis, place: &str) -> usize {
+    let pipelines = &analysis.workspace.pipelines;
+    let into = |pipeline: &Pipeline| {
+        pipeline.flows.iter().filter(|flow| location(pipeline, flow).as_deref() == Some(place)).count()
+    };
+    pipelines.iter().map(into).sum()
+}
+
+/// Errors about what lies in the source's history: a full refresh meets the same commits, but the definition itself is sound.
+fn tells_of_history(class: &str) -> bool {
+    class == "IllegalStateException"
+        || class == "NullPointerException"
+        || class.starts_with("DELTA_SOURCE_")
+        || class.starts_with("DIFFERENT_DELTA_TABLE")
+}
+
+/// Flows that only BEFORE has: their rows stay behind, in a table that others write or that nobody writes any more.
+fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<FlowObservation> {
+    let mut removed = Vec::new();
+    for analyzed in &before.flows {
+        let Some(pipeline) = before.workspace.pipelines.get(analyzed.pipeline) else { continue };
+        let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+        let Some(place) = location(pipeline, flow) else { continue };
+        let kept = after.flows.iter().any(|other| {
+            let Some(pipeline) = after.workspace.pipelines.get(other.pipeline) else { return false };
+            let Some(other) = pipeline.flows.get(other.flow) else { return false };
+            location(pipeline, other).as_deref() == Some(&place)
+                && (other.name == flow.name || (flows_into(before, &place) == 1 && flows_into(after, &place) == 1))
+        });
+        if kept {
+            continue;
+        }
+        let effect = if flows_into(after, &place) == 0 {
+            Effect::Orphaned
+        } else {
+            let left = rows_of(&outcome.resumed, &place, Some(&flow.name));
+            if left.is_empty() { Effect::None } else { Effect::Mixed }
+        };
+        removed.push(FlowObservation {
+            pipeline: pipeline.key.clone(),
+            flow: flow.name.clone(),
+            dataset: flow.target.clone(),
+            effect: Some(effect),
+            error: None,
+            reason: None,
+            uninterpreted: BTreeSet::new(),
+        });
+    }
+    removed
+}
+
+/// Tables of either revision as whole tables, whoever wrote them.
+fn observe_tables(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<TableObservation> {
+    let mut places: BTreeMap<String, Option<Effect>> = BTreeMap::new();
+    for analysis in [before, after] {
+        for pipeline in &analysis.workspace.pipelines {
+            let datasets = pipeline.datasets.iter().filter_map(dataset_location);
+            let jobs = pipeline.flows.iter().filter(|flow| matches!(flow.kind, FlowKind::StreamJob(_)));
+            for place in datasets.chain(jobs.filter_map(|flow| location(pipeline, flow))) {
+                places.insert(place, None);
+            }
+        }
+    }
+    places
+        .into_keys()
+        .map(|location| {
+            let known = outcome.resumed.tables.contains_key(&location);
+            let effect = match refusal(before, after, outcome, &location) {
+                Some(effect) => effect,
+                None if !outcome.control_world.tables.contains_key(&location) => known.then_some(Effect::Orphaned),
+                None => Some(Moments::of(outcome, &location, None, None).effect()),
+            };
+            let name = location.rsplit(['/', '.']).next().unwrap_or(&location).to_owned();
+            TableObservation { name, location, effect }
+        })
+        .collect()
+}
+
+/// What a failed flow makes of its table: `refused` or `invalid`, none where nothing can be said, no answer where all ran.
+fn refusal(before: &Analysis, after: &Analysis, outcome: &Outcome, place: &str) -> Option<Option<Effect>> {
+    let mut worst = None;
+    for (index, analyzed) in after.flows.iter().enumerate() {
+        let Some(pipeline) = after.workspace.pipelines.get(analyzed.pipeline) else { continue };
+        let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+        if location(pipeline, flow).as_deref() != Some(place) {
+            continue;
+        }
+        let observation = observe_flow(before, pipeline, index, analyzed.pipeline, outcome);
+        match observation.effect {
+            None => return Some(None),
+            Some(effect @ (Effect::Refused | Effect::Invalid)) => worst = worst.max(Some(effect)),
+            _ => {}
+        }
+    }
+    worst.map(Some)
+}
