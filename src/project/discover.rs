@@ -1,9 +1,9 @@
 //! Finds all pipelines of a tree.
 
 use super::config::{Config, ConfigFile, ExplicitPipeline};
-use super::libraries::{self, file_name, is_code, join, parent, source_file};
-use super::scan::{Signs, language, signs};
-use super::{Options, Project, SourceFile, Unit, bundle, folder, settings, spark_pipeline};
+use super::libraries::{self, file_name, is_below, is_code, join, parent, source_file};
+use super::scan::{Signs, is_template, language, signs};
+use super::{Language, Options, Project, SourceFile, Unit, bundle, folder, settings, spark_pipeline};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, Platform};
 use crate::revision::{EntryKind, Tree, decode};
 use rayon::prelude::*;
@@ -183,20 +183,26 @@ impl Discovery<'_> {
     /// Code that no specification names: bare folders of pipeline files, streaming jobs, batch jobs.
     fn unnamed_files(&mut self) {
         let tree = self.tree;
+        let dbt_projects = self.dbt_projects();
         let claims = &self.claims;
         let candidates: Vec<_> = tree
             .entries()
             .iter()
             .filter(|entry| entry.kind == EntryKind::File && is_code(entry) && !claims.files.contains(&entry.path))
-            .filter(|entry| !folder::is_passed_over(&entry.path) && !folder::is_test(&entry.path))
+            .filter(|entry| !folder::is_passed_over(&entry.path) && !folder::is_exploration(&entry.path))
             .collect();
         let scanned: Vec<(SourceFile, Signs)> = candidates
             .par_iter()
             .filter_map(|entry| {
                 let bytes = tree.read(&entry.path).ok()?;
                 let language = language(&entry.path, &bytes)?;
-                let file = SourceFile { path: Arc::clone(&entry.path), language, content: entry.content };
-                Some((file, signs(&bytes)))
+                let signs = signs(&bytes);
+                let is_test = signs.test && folder::is_test_name(&entry.path);
+                let in_dbt = || dbt_projects.iter().any(|project| is_below(&entry.path, project));
+                if is_test || (language == Language::Sql && in_dbt() && is_template(&bytes)) {
+                    return None;
+                }
+                Some((SourceFile { path: Arc::clone(&entry.path), language, content: entry.content }, signs))
             })
             .collect();
         let mut bare: BTreeMap<Arc<str>, SourceFile> = BTreeMap::new();
@@ -225,6 +231,23 @@ impl Discovery<'_> {
             let files = paths.iter().filter_map(|path| bare.remove(path)).collect();
             self.add(pipeline, files, vec![root]);
         }
+    }
+
+    /// Folders of dbt projects, whose models are templates that only dbt can make SQL of.
+    fn dbt_projects(&mut self) -> Vec<String> {
+        let mut folders = Vec::new();
+        for entry in self.tree.entries() {
+            if file_name(&entry.path) == "dbt_project.yml" && !folder::is_passed_over(&entry.path) {
+                let note = Diagnostic::new(
+                    DiagnosticLevel::Note,
+                    "dbt-project",
+                    "dbt's models are templates and are not analysed",
+                );
+                self.project.diagnostics.push(note.in_file(&entry.path));
+                folders.push(parent(&entry.path).to_owned());
+            }
+        }
+        folders
     }
 
     /// Adds a specified pipeline with the files it names.

@@ -91,6 +91,19 @@ impl Project {
     }
 }
 
+/// A specification that cannot be read: which pipelines it defines is unknown, and none of them is gone.
+fn unreadable_specification(path: &str, why: &str) -> Unresolved {
+    Unresolved {
+        code: "unreadable-specification".to_owned(),
+        what: path.to_owned(),
+        why: why.to_owned(),
+        hint: Some("its pipelines are not analysed; correct the file".to_owned()),
+        pipeline: None,
+        dataset: None,
+        span: Some(Span::start_of(path.into())),
+    }
+}
+
 /// Reads a column list written as DDL (`id BIGINT, ts TIMESTAMP`); the error is a sentence.
 pub type SchemaParser = dyn Fn(&str) -> Result<Schema, String> + Sync;
 

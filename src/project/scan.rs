@@ -13,6 +13,8 @@ pub(super) struct Signs {
     pub stream_write: bool,
     /// Writes a table in batch.
     pub batch_write: bool,
+    /// Tests something with pytest or unittest.
+    pub test: bool,
     /// The other `dlt`, a loading library of the same name.
     dlthub: bool,
 }
@@ -20,7 +22,12 @@ pub(super) struct Signs {
 impl Signs {
     /// The file belongs to a pipeline.
     pub(super) fn is_pipeline(self, language: Language) -> bool {
-        let sql = self.pipeline_sql && language != Language::Python;
+        // Notebooks in Python speak of pipelines in prose and in SQL cells; one that starts streaming queries itself is a job.
+        let sql = match language {
+            Language::Python => false,
+            Language::PythonNotebook | Language::Ipynb => self.pipeline_sql && !self.stream_write,
+            Language::Sql | Language::SqlNotebook => self.pipeline_sql,
+        };
         let python = self.pipeline_python && !self.dlthub && !matches!(language, Language::Sql);
         sql || python
     }
@@ -57,11 +64,13 @@ impl Signs {
         let is = |word: &[u8], text: &str| word.eq_ignore_ascii_case(text.as_bytes());
         match word.len() {
             3 if word == b"dlt" => self.pipeline_python |= last == b"import" || last == b"from",
-            3 if is(word, "CDC") => self.pipeline_sql |= is(last, "AUTO"),
-            4 if is(word, "VIEW") => self.pipeline_sql |= is(last, "MATERIALIZED") || is(last, "LIVE"),
+            4 if is(word, "VIEW") => {
+                self.pipeline_sql |= (is(last, "MATERIALIZED") || is(last, "LIVE")) && is_create(before_last);
+            }
             4 if is(word, "FLOW") => self.pipeline_sql |= is(last, "CREATE"),
             4 if is(word, "INTO") => {
-                self.pipeline_sql |= is(last, "CHANGES") && is(before_last, "APPLY");
+                self.pipeline_sql |=
+                    is(last, "CHANGES") && is(before_last, "APPLY") || is(last, "CDC") && is(before_last, "AUTO");
                 self.batch_write |= is(last, "MERGE") || is(last, "INSERT");
             }
             4 | 6 | 7 | 11
@@ -70,7 +79,11 @@ impl Signs {
             {
                 self.batch_write = true;
             }
-            5 if is(word, "TABLE") => self.pipeline_sql |= is(last, "STREAMING") || is(last, "LIVE"),
+            5 if is(word, "TABLE") => {
+                self.pipeline_sql |= (is(last, "STREAMING") || is(last, "LIVE")) && is_create(before_last);
+            }
+            6 if word == b"pytest" => self.test = true,
+            8 if word == b"unittest" => self.test = true,
             6 | 8 if last == b"dlt" && [&b"source"[..], b"resource", b"pipeline"].contains(&word) => self.dlthub = true,
             7 if word == b"writeTo" => self.batch_write = true,
             9 if word == b"pipelines" => {
@@ -84,6 +97,17 @@ impl Signs {
             _ => {}
         }
     }
+}
+
+/// A word that comes before the kind of dataset in a statement that creates one; prose has others there.
+fn is_create(word: &[u8]) -> bool {
+    let words = ["CREATE", "REFRESH", "REPLACE", "PRIVATE", "TEMPORARY", "STREAMING", "INCREMENTAL"];
+    words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// The text is a Jinja template, as dbt's models are.
+pub(super) fn is_template(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"{{" || pair == b"{%")
 }
 
 /// Runs of letters, digits and underscores. The character after a backslash is none of them: notebooks write `\n` between lines.
@@ -134,6 +158,10 @@ mod tests {
         assert!(!is_pipeline("a.py", "x = 'CREATE STREAMING TABLE'"));
         assert!(!is_pipeline("a.py", "import dlt\n@dlt.resource\ndef r(): ..."));
         assert!(is_pipeline("a.py", "# Databricks notebook source\n# MAGIC %sql CREATE STREAMING TABLE t"));
+        assert!(!is_pipeline("a.py", "# Databricks notebook source\n# MAGIC %md Create your streaming table here"));
+        assert!(!is_pipeline("a.py", "# Databricks notebook source\n# create streaming table t\ndf.writeStream"));
+        assert!(is_pipeline("a.sql", "create temporary live view v"));
+        assert!(is_pipeline("a.sql", "CREATE FLOW f AS AUTO CDC INTO t"));
         assert!(is_pipeline("a.ipynb", r#"{"source": "x\nimport dlt\ny"}"#));
     }
 

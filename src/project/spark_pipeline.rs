@@ -4,6 +4,7 @@
 
 use super::libraries::{self, Library, LibraryKind};
 use super::settings::apply_settings;
+use super::unreadable_specification;
 use super::yaml::Node;
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, Platform, Unresolved};
 use crate::revision::{EntryKind, Tree, decode};
@@ -52,6 +53,7 @@ pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<Specification> {
         Ok(bytes) => bytes,
         Err(_) if preview => return None,
         Err(error) => {
+            specification.unresolved.push(unreadable_specification(path, &error.message));
             let problem = Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message).in_file(path);
             specification.diagnostics.push(problem);
             return Some(specification);
@@ -63,6 +65,7 @@ pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<Specification> {
         Ok(node) => node,
         Err(_) if preview => return None,
         Err(error) => {
+            specification.unresolved.push(unreadable_specification(path, &error.message));
             specification.diagnostics.push(*error);
             return Some(specification);
         }

@@ -133,6 +133,22 @@ fn bundles_in_folders_have_keys_of_their_own() {
 }
 
 #[test]
+fn a_bundle_that_synchronizes_more_than_its_folder_has_its_files_there() {
+    let bundle = "sync: {paths: [../common, .]}\ninclude: [../common/*.yml]\nresources:\n  pipelines:\n    p:\n      root_path: ${workspace.file_path}/app/etl\n\
+                  \x20     libraries:\n        - glob: {include: \"${workspace.file_path}/common/sinks/**\"}\n        - glob: {include: etl/**}\n";
+    let project = found(&[
+        ("app/databricks.yml", bundle),
+        ("common/more.yml", "resources: {pipelines: {p: {catalog: c}}}"),
+        ("common/sinks/s.py", "x"),
+        ("app/etl/a.sql", TABLE),
+    ]);
+    let p = unit(&project, "app/p");
+    assert_eq!(paths(p), ["common/sinks/s.py", "app/etl/a.sql"]);
+    assert_eq!((p.pipeline.root.as_str(), p.pipeline.catalog.as_deref()), ("app/etl", Some("c")));
+    assert_eq!(told(&project), Vec::<String>::new());
+}
+
+#[test]
 fn a_spark_pipeline_is_what_spark_reads() {
     let spec = "name: p\nstorage: file:///x\ncatalog: c\ndatabase: d\nconfiguration: {k: \"1\"}\nlibraries:\n  - glob: {include: transformations/**}\n";
     let files = [
@@ -194,7 +210,10 @@ fn files_without_specification_are_pipelines_jobs_or_batch() {
         ("demo/bronze/a.sql", TABLE),
         ("demo/silver/b.py", "import dlt"),
         ("jobs/stream.py", "df.writeStream.start()"),
-        ("jobs/test_stream.py", "df.writeStream.start()"),
+        ("jobs/test_stream.py", "import pytest\ndf.writeStream.start()"),
+        ("demo/explorations/e.py", "import dlt"),
+        ("dbt/dbt_project.yml", "name: d"),
+        ("dbt/models/m.sql", "{{ config(materialized='view') }} -- no materialized view"),
         ("jobs/backfill.py", "df.write.mode('overwrite').save()"),
         ("lib/plain.py", "print(1)"),
         (".venv/x.py", "import dlt"),
@@ -205,6 +224,7 @@ fn files_without_specification_are_pipelines_jobs_or_batch() {
     assert_eq!(job.pipeline.kind, PipelineKind::Jobs);
     assert_eq!(job.python_roots, ["jobs", ""]);
     assert_eq!(project.units.len(), 2);
+    assert_eq!(told(&project), ["dbt-project dbt/dbt_project.yml:0"]);
     assert_eq!(project.batch_files.iter().map(|f| f.path.as_ref()).collect::<Vec<_>>(), ["jobs/backfill.py"]);
     assert_eq!(unit(&found(&[("a.sql", TABLE)]), ".").pipeline.root, "");
 }
@@ -249,4 +269,9 @@ fn broken_specifications_do_not_hide_the_rest() {
     assert_eq!(paths(unit(&project, "demo")), ["demo/a.sql"]);
     let codes: Vec<_> = project.diagnostics.iter().map(|d| d.code).collect();
     assert_eq!(codes, ["yaml-syntax"; 3]);
+    let unknown: Vec<_> = project.unresolved.iter().map(|u| (u.code.as_str(), u.what.as_str())).collect();
+    assert_eq!(
+        unknown,
+        [("unreadable-specification", "databricks.yml"), ("unreadable-specification", "p/spark-pipeline.yml")]
+    );
 }

@@ -11,7 +11,7 @@ mod variables;
 
 use super::libraries::{file_name, join, parent};
 use super::yaml::Node;
-use super::{JobTask, Project};
+use super::{JobTask, Project, unreadable_specification};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Span, Unresolved};
 use crate::revision::{EntryKind, Tree, decode};
 use globset::GlobBuilder;
@@ -43,6 +43,7 @@ pub(super) struct Bundle {
 struct Loader<'a> {
     tree: &'a dyn Tree,
     diagnostics: Vec<Diagnostic>,
+    unresolved: Vec<Unresolved>,
 }
 
 /// Paths of all root files of bundles in the tree.
@@ -64,10 +65,10 @@ pub(super) fn root_files(tree: &dyn Tree) -> Vec<Arc<str>> {
 
 /// Reads the bundle of a root file. `target` is what the user asked for; it may be unknown to this bundle.
 pub(super) fn read(tree: &dyn Tree, root_file: &str, target: Option<&str>) -> Bundle {
-    let mut loader = Loader { tree, diagnostics: Vec::new() };
+    let mut loader = Loader { tree, diagnostics: Vec::new(), unresolved: Vec::new() };
     let folder = parent(root_file);
     let Some(mut root) = loader.load(root_file) else {
-        return Bundle { diagnostics: loader.diagnostics, ..Bundle::default() };
+        return Bundle { diagnostics: loader.diagnostics, unresolved: loader.unresolved, ..Bundle::default() };
     };
     loader.include(&mut root, folder, root_file);
     let target = loader.choose_target(&root, target);
@@ -75,7 +76,7 @@ pub(super) fn read(tree: &dyn Tree, root_file: &str, target: Option<&str>) -> Bu
         merge_target(&mut root, name);
     }
     presets::apply(&mut root);
-    let mut bundle = Bundle { diagnostics: loader.diagnostics, ..Bundle::default() };
+    let mut bundle = Bundle { diagnostics: loader.diagnostics, unresolved: loader.unresolved, ..Bundle::default() };
     let mut variables = Variables::new(&root, target.as_deref());
     if let Some(python) = root.at(&["python", "resources"]).or(root.at(&["experimental", "python", "resources"])) {
         bundle.unresolved.push(defined_in_python(&python.span));
@@ -116,6 +117,14 @@ fn defined_in_python(span: &Span) -> Unresolved {
 
 impl Loader<'_> {
     fn load(&mut self, path: &str) -> Option<Node> {
+        let loaded = self.read(path);
+        if loaded.is_none() {
+            self.unresolved.push(unreadable_specification(path, "the bundle's file cannot be read"));
+        }
+        loaded
+    }
+
+    fn read(&mut self, path: &str) -> Option<Node> {
         let bytes = match self.tree.read(path) {
             Ok(bytes) => bytes,
             Err(error) => {

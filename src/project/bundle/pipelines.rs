@@ -9,7 +9,7 @@ use crate::model::{Pipeline, PipelineKind};
 use crate::revision::Tree;
 use std::sync::Arc;
 
-/// Where a deployed bundle's files lie in the workspace; in the repository that is the bundle's folder.
+/// Where a deployed bundle's files lie in the workspace; in the repository that is the root of what it synchronizes.
 const FILE_PATHS: [&str; 2] = ["{workspace.file_path}", "{workspace.root_path}/files"];
 
 /// Reads every pipeline of the bundle in `folder`.
@@ -22,6 +22,7 @@ pub(super) fn read(
     bundle: &mut Bundle,
 ) {
     let Some(pipelines) = root.at(&["resources", "pipelines"]) else { return };
+    let synced = synced_folder(root, folder);
     let bundle_name = root.at(&["bundle", "name"]).map(|name| variables.resolve(name));
     for (key, resource) in pipelines.entries() {
         let resource = variables.resolve(resource);
@@ -36,17 +37,19 @@ pub(super) fn read(
         if let Some(mode) = root.get("mode") {
             flatten(&mut pipeline, "bundle.mode", mode);
         }
-        let found = find_files(tree, &resource, folder, &pipeline.key, bundle);
-        let root_path = resource.get("root_path").and_then(|path| located(path, folder));
-        pipeline.root = root_path.clone().unwrap_or_else(|| common_folder(&found).unwrap_or_else(|| folder.to_owned()));
+        let found = find_files(tree, &resource, &synced, &pipeline.key, bundle);
+        let root_path = resource.get("root_path").and_then(|path| located(path, &synced));
+        pipeline.root = root_path.clone().unwrap_or_else(|| {
+            common_folder(found.iter().map(|file| parent(file))).unwrap_or_else(|| folder.to_owned())
+        });
         let mut python_roots: Vec<String> = root_path.into_iter().collect();
-        python_roots.extend(source_folders(&pipeline, folder));
+        python_roots.extend(source_folders(&pipeline, &synced));
         python_roots.push(folder.to_owned());
         bundle.pipelines.push(BundlePipeline { pipeline, files: found, python_roots });
     }
 }
 
-fn find_files(tree: &dyn Tree, resource: &Node, folder: &str, key: &str, bundle: &mut Bundle) -> Vec<Arc<str>> {
+fn find_files(tree: &dyn Tree, resource: &Node, synced: &str, key: &str, bundle: &mut Bundle) -> Vec<Arc<str>> {
     let mut files: Vec<Arc<str>> = Vec::new();
     for item in resource.get("libraries").into_iter().flat_map(Node::items) {
         let Some(mut library) = Library::read(item) else { continue };
@@ -54,7 +57,7 @@ fn find_files(tree: &dyn Tree, resource: &Node, folder: &str, key: &str, bundle:
         let mut base = parent(&library.span.path).to_owned();
         if let Some(rest) = FILE_PATHS.iter().find_map(|start| library.path.strip_prefix(start)) {
             library.path = rest.trim_start_matches('/').to_owned();
-            base = folder.to_owned();
+            base = synced.to_owned();
         }
         if library.kind == LibraryKind::Glob && library.path.ends_with('/') {
             library.path.push_str("**");
@@ -73,10 +76,10 @@ fn find_files(tree: &dyn Tree, resource: &Node, folder: &str, key: &str, bundle:
 }
 
 /// A folder of the repository that a setting names.
-fn located(node: &Node, folder: &str) -> Option<String> {
+fn located(node: &Node, synced: &str) -> Option<String> {
     let text = node.as_str()?;
     match FILE_PATHS.iter().find_map(|start| text.strip_prefix(start)) {
-        Some(rest) => join(folder, rest.trim_start_matches('/')),
+        Some(rest) => join(synced, rest.trim_start_matches('/')),
         None if text.starts_with('/') || text.contains('{') => None,
         None => join(parent(&node.span.path), text),
     }
@@ -84,16 +87,24 @@ fn located(node: &Node, folder: &str) -> Option<String> {
 
 /// Folders of the bundle that the configuration names, for code that adds them to Python's path
 /// (`bundle.sourcePath: ${workspace.file_path}/src`).
-fn source_folders(pipeline: &Pipeline, folder: &str) -> Vec<String> {
+fn source_folders(pipeline: &Pipeline, synced: &str) -> Vec<String> {
     let values = pipeline.configuration.values();
     let inside = values.filter_map(|value| FILE_PATHS.iter().find_map(|start| value.strip_prefix(start)));
-    inside.filter_map(|rest| join(folder, rest.trim_start_matches('/'))).filter(|path| path != folder).collect()
+    inside.filter_map(|rest| join(synced, rest.trim_start_matches('/'))).filter(|path| path != synced).collect()
 }
 
-/// The deepest folder that holds all files.
-fn common_folder(files: &[Arc<str>]) -> Option<String> {
-    let mut folder = parent(files.first()?);
-    while !files.iter().all(|file| is_below(file, folder)) {
+/// The folder that `sync.paths` have in common: the bundle's own, unless it takes in files from beside it.
+fn synced_folder(root: &Node, folder: &str) -> String {
+    let listed = root.at(&["sync", "paths"]).into_iter().flat_map(Node::items);
+    let paths: Vec<String> = listed.filter_map(|path| join(parent(&path.span.path), path.as_str()?)).collect();
+    common_folder(paths.iter().map(String::as_str)).unwrap_or_else(|| folder.to_owned())
+}
+
+/// The deepest folder that is or holds all of the paths.
+fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let all = paths.clone();
+    let mut folder = paths.next()?;
+    while !all.clone().all(|path| is_below(path, folder)) {
         folder = parent(folder);
     }
     Some(folder.to_owned())
