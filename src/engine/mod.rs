@@ -8,6 +8,8 @@ mod error;
 mod expression;
 mod materialize;
 mod operators;
+mod persist;
+mod persist_value;
 mod platform;
 mod record;
 mod restart;
@@ -29,6 +31,7 @@ pub use error::ExecutionError;
 pub use operators::{
     BatchOutput, EventTimeStats, MicroBatch, Tables, Watermarks, needs_no_data_batch, run_batch, run_micro_batch,
 };
+pub use persist::PersistError;
 pub use platform::Behaviour;
 pub use record::{json, ordered, record, value};
 pub use row::{Row, Rows};

@@ -7,7 +7,9 @@ use super::record;
 use super::row::{Row, Rows};
 use super::table::{Content, DataFile, Table};
 use super::world::World;
+use crate::functions::try_cast;
 use crate::model::{Attribute, DataType, Field, Pipeline, Read, Schema, Value};
+use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -58,7 +60,10 @@ fn fields(columns: &[Attribute]) -> Vec<Field> {
 pub fn typed(file: &DataFile, columns: &[Attribute]) -> Vec<Row> {
     let metadata = columns.iter().position(|column| column.name.as_ref() == "_metadata");
     let mut rows: Vec<Row> = match &file.content {
-        Content::Rows(rows) => Rows::new(file.schema.as_ref().clone(), rows.to_vec()).project(columns),
+        Content::Rows(rows) => {
+            let found = Rows::new(file.schema.as_ref().clone(), rows.to_vec()).project(columns);
+            found.into_iter().map(|row| upcast(row, &file.schema, columns)).collect()
+        }
         Content::Records(records) => {
             let fields = fields(columns);
             records.iter().map(|each| record::typed(each, &fields).into()).collect()
@@ -76,6 +81,22 @@ pub fn typed(file: &DataFile, columns: &[Attribute]) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Values of a file older than its table's columns, in the types that the reader asks for.
+fn upcast(row: Row, written: &Schema, columns: &[Attribute]) -> Row {
+    let from = |column: &Attribute| written.field(&column.name).map(|field| &field.data_type);
+    let differs = |column: &Attribute| from(column).is_some_and(|from| *from != column.data_type);
+    if !columns.iter().any(differs) {
+        return row;
+    }
+    let value = |(column, value): (&Attribute, &Value)| match from(column) {
+        Some(from) if *from != column.data_type && !column.data_type.is_unknown() => {
+            try_cast(value, from, &column.data_type, &TimeZone::UTC)
+        }
+        _ => value.clone(),
+    };
+    columns.iter().zip(row.iter()).map(value).collect()
 }
 
 /// The hidden `_metadata` column of file sources.

@@ -12,7 +12,7 @@ pub struct World {
     pub tables: BTreeMap<String, Table>,
     /// By the flow's identity: the path that Spark keeps the checkpoint under.
     pub checkpoints: BTreeMap<String, Checkpoint>,
-    next_identity: u64,
+    pub(super) next_identity: u64,
     /// Updates run so far; the clock of the engine.
     pub updates: u64,
 }
