@@ -1,7 +1,108 @@
 //! From text to datasets and flows: SQL, Python and notebooks.
+//!
+//! [`load`] reads the files of every pipeline of a tree, in parallel, and fills the pipelines with what the files define. A
+//! [`ParseCache`] shared by two trees makes sure that what did not change is read and parsed once.
 
+mod cache;
 pub mod origin;
 pub mod sql;
+mod text;
+
+pub use cache::ParseCache;
+
+use crate::model::{Dataset, Diagnostic, Flow, QualifiedName, Unresolved, Workspace};
+use crate::project::{Language, Project, SourceFile, Unit};
+use crate::revision::Tree;
+use origin::Origin;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What one file defines.
+#[derive(Debug, Clone, Default)]
+pub struct Definitions {
+    pub datasets: Vec<Dataset>,
+    pub flows: Vec<Flow>,
+    /// Table properties set outside the definition (`ALTER … SET TBLPROPERTIES`).
+    pub properties: Vec<(QualifiedName, BTreeMap<String, String>)>,
+    pub unresolved: Vec<Unresolved>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file to read, with all that may matter for its meaning.
+#[derive(Clone, Copy)]
+pub struct SourceContext<'a> {
+    pub tree: &'a dyn Tree,
+    pub unit: &'a Unit,
+    pub file: &'a SourceFile,
+    pub cache: &'a ParseCache,
+}
+
+/// Reads every file of every pipeline. Pipelines keep their order, datasets and flows that of the files.
+pub fn load(tree: &dyn Tree, project: Project, cache: &ParseCache) -> Workspace {
+    let tasks: Vec<(usize, SourceContext)> = project
+        .units
+        .iter()
+        .enumerate()
+        .flat_map(|(index, unit)| unit.files.iter().map(move |file| (index, SourceContext { tree, unit, file, cache })))
+        .collect();
+    let loaded: Vec<(usize, Arc<Definitions>)> =
+        tasks.par_iter().map(|(index, context)| (*index, load_file(context))).collect();
+    let mut workspace =
+        Workspace { pipelines: Vec::new(), unresolved: project.unresolved, diagnostics: project.diagnostics };
+    let mut by_unit: Vec<Vec<Arc<Definitions>>> = vec![Vec::new(); project.units.len()];
+    for (index, definitions) in loaded {
+        if let Some(of_unit) = by_unit.get_mut(index) {
+            of_unit.push(definitions);
+        }
+    }
+    for (unit, definitions) in project.units.into_iter().zip(by_unit) {
+        add_pipeline(&mut workspace, unit, definitions);
+    }
+    workspace
+}
+
+fn load_file(context: &SourceContext) -> Arc<Definitions> {
+    match context.file.language {
+        Language::Sql => context.cache.definitions(context, || with_text(context, define_sql)),
+        Language::Python | Language::PythonNotebook | Language::SqlNotebook | Language::Ipynb => Arc::default(),
+    }
+}
+
+fn define_sql(context: &SourceContext, text: &str) -> Definitions {
+    let origin = Origin::file(Arc::clone(&context.file.path));
+    sql::define(text, &sql::Context::in_pipeline(origin, &context.unit.pipeline), &mut sql::Session::default())
+}
+
+/// The file's text, or a diagnostic that says why there is none.
+fn with_text(context: &SourceContext, define: impl FnOnce(&SourceContext, &str) -> Definitions) -> Definitions {
+    match text::read(context.tree, &context.file.path) {
+        Ok(text) => define(context, &text),
+        Err(diagnostic) => Definitions { diagnostics: vec![*diagnostic], ..Definitions::default() },
+    }
+}
+
+fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definitions>>) {
+    let mut pipeline = unit.pipeline;
+    let mut properties = Vec::new();
+    for definitions in files {
+        let definitions = Arc::unwrap_or_clone(definitions);
+        pipeline.datasets.extend(definitions.datasets);
+        pipeline.flows.extend(definitions.flows);
+        properties.extend(definitions.properties);
+        workspace.diagnostics.extend(definitions.diagnostics);
+        workspace.unresolved.extend(definitions.unresolved.into_iter().map(|unresolved| Unresolved {
+            pipeline: unresolved.pipeline.or_else(|| Some(pipeline.key.clone())),
+            ..unresolved
+        }));
+    }
+    for (name, values) in properties {
+        if let Some(dataset) = pipeline.datasets.iter_mut().find(|dataset| dataset.name == name) {
+            dataset.properties.extend(values);
+        }
+    }
+    workspace.pipelines.push(pipeline);
+}
 
 /// Stable hash of a text that is compared but not understood (FNV-1a over its words, so that layout does not count).
 pub fn content_hash(text: &str) -> u64 {

@@ -4,16 +4,20 @@
 //! out clauses that sqlparser does not know; [`parse`] hands the rest to sqlparser under our [`dialect`]; [`lower`] makes plans.
 //! Nothing here executes or looks at other files, and every problem comes back with a place.
 
+mod define;
 mod dialect;
 mod lower;
 mod parse;
 #[cfg(test)]
 mod query_tests;
 mod relation_suffix;
+mod statements;
 mod text;
 mod tokens;
 mod types;
 
+pub use define::define;
+pub use statements::{Script, Session, Statement, parse_statements};
 pub use types::{parse_data_type, parse_schema_ddl};
 
 use super::content_hash;
@@ -57,7 +61,6 @@ impl<'a> Context<'a> {
         setting.or_else(|| pipeline.configuration.get(name)).map(String::as_str)
     }
 
-    #[allow(dead_code)]
     fn platform(&self) -> Platform {
         self.pipeline.map_or(Platform::Lakeflow, |pipeline| pipeline.platform)
     }

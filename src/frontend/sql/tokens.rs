@@ -1,7 +1,5 @@
 //! Tokens of a SQL text: with places in the user's file, cut into statements, read through a [`Cursor`].
 
-#![allow(dead_code)]
-
 use super::dialect::SparkDialect;
 use super::text::{Prepared, decode, prepare};
 use super::{Context, Problem};

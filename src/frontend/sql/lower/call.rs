@@ -91,7 +91,7 @@ impl Lowering<'_> {
                 *first = Expr::string(&unit);
             }
         }
-        Expr::call(canonical_name(name), lowered)
+        Expr::call(name, lowered)
     }
 
     fn argument(&mut self, arg: &ast::FunctionArg) -> Expr {
@@ -248,17 +248,6 @@ impl Lowering<'_> {
             _ => None,
         };
         self.literal_or_opaque(made, "this timestamp", whole)
-    }
-}
-
-/// Spark's registry holds these names twice; one of them is enough.
-fn canonical_name(name: &str) -> &str {
-    match name {
-        "substr" => "substring",
-        "ceiling" => "ceil",
-        "mean" => "avg",
-        "current_database" => "current_schema",
-        other => other,
     }
 }
 

@@ -1,88 +1,15 @@
 //! GROUP BY: ordinals, ALL, ROLLUP, CUBE and GROUPING SETS.
 
 use super::{Lowering, ordinal_item};
+use crate::functions::{Kind, lookup};
 use crate::model::{Expr, GroupingSets};
 use sqlparser::ast::{self, Spanned};
 
 /// CUBE over more columns than this is refused (2^n sets).
 const MAX_CUBE: usize = 12;
 
-/// Aggregate functions of Spark SQL.
-const AGGREGATES: &[&str] = &[
-    "aggregate_partial",
-    "any",
-    "any_value",
-    "approx_count_distinct",
-    "approx_percentile",
-    "approx_top_k",
-    "array_agg",
-    "avg",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
-    "bitmap_construct_agg",
-    "bitmap_or_agg",
-    "bool_and",
-    "bool_or",
-    "collect_list",
-    "collect_set",
-    "corr",
-    "count",
-    "count_if",
-    "count_min_sketch",
-    "covar_pop",
-    "covar_samp",
-    "every",
-    "first",
-    "first_value",
-    "grouping",
-    "grouping_id",
-    "histogram_numeric",
-    "hll_sketch_agg",
-    "hll_union_agg",
-    "kurtosis",
-    "last",
-    "last_value",
-    "listagg",
-    "max",
-    "max_by",
-    "mean",
-    "median",
-    "min",
-    "min_by",
-    "mode",
-    "percentile",
-    "percentile_approx",
-    "percentile_cont",
-    "percentile_disc",
-    "regr_avgx",
-    "regr_avgy",
-    "regr_count",
-    "regr_intercept",
-    "regr_r2",
-    "regr_slope",
-    "regr_sxx",
-    "regr_sxy",
-    "regr_syy",
-    "schema_of_json_agg",
-    "schema_of_variant_agg",
-    "skewness",
-    "some",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "string_agg",
-    "sum",
-    "try_avg",
-    "try_sum",
-    "var_pop",
-    "var_samp",
-    "variance",
-];
-
 fn is_aggregate(function: &str) -> bool {
-    AGGREGATES.binary_search(&function).is_ok()
+    lookup(function).is_some_and(|function| function.kind == Kind::Aggregate)
 }
 
 /// True where an aggregate function is called outside a window (a window's own function is none; its arguments may hold one).
@@ -143,9 +70,9 @@ impl Lowering<'_> {
                 let groups = groups.iter().map(group).collect();
                 self.cube(groups, key)
             }
-            ast::Expr::GroupingSets(sets) => Element { kind: Kind::Sets, sets: sets.iter().map(group).collect() },
+            ast::Expr::GroupingSets(sets) => Element { kind: Shape::Sets, sets: sets.iter().map(group).collect() },
             // `GROUP BY (a, b)` groups by both.
-            ast::Expr::Tuple(keys) => Element { kind: Kind::Plain, sets: vec![group(keys)] },
+            ast::Expr::Tuple(keys) => Element { kind: Shape::Plain, sets: vec![group(keys)] },
             key => Element::plain(self.grouping_key(key, items, outputs)),
         }
     }
@@ -164,7 +91,7 @@ impl Lowering<'_> {
     fn cube(&mut self, groups: Vec<Vec<Expr>>, at: &impl Spanned) -> Element {
         if groups.len() > MAX_CUBE {
             self.unsupported("a CUBE of so many columns", at.span());
-            return Element { kind: Kind::Plain, sets: vec![groups.concat()] };
+            return Element { kind: Shape::Plain, sets: vec![groups.concat()] };
         }
         let count = 1usize << groups.len();
         // Spark lists the fullest set first.
@@ -175,7 +102,7 @@ impl Lowering<'_> {
                 chosen.flat_map(|(_, group)| group.clone()).collect()
             })
             .collect();
-        Element { kind: Kind::Cube, sets }
+        Element { kind: Shape::Cube, sets }
     }
 }
 
@@ -187,7 +114,7 @@ fn unaliased(expr: &Expr) -> &Expr {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Shape {
     Plain,
     Rollup,
     Cube,
@@ -197,18 +124,18 @@ enum Kind {
 /// One entry of GROUP BY as the sets that it stands for.
 #[derive(Debug)]
 struct Element {
-    kind: Kind,
+    kind: Shape,
     sets: Vec<Vec<Expr>>,
 }
 
 impl Element {
     fn plain(key: Expr) -> Self {
-        Element { kind: Kind::Plain, sets: vec![vec![key]] }
+        Element { kind: Shape::Plain, sets: vec![vec![key]] }
     }
 
     fn rollup(groups: Vec<Vec<Expr>>) -> Self {
         let sets = (0..=groups.len()).rev().map(|n| groups.iter().take(n).flatten().cloned().collect()).collect();
-        Element { kind: Kind::Rollup, sets }
+        Element { kind: Shape::Rollup, sets }
     }
 }
 
@@ -222,7 +149,7 @@ fn combine(elements: Vec<Element>) -> (Vec<Expr>, GroupingSets) {
         [element] => Some(element.kind),
         _ => None,
     };
-    let plain = elements.iter().all(|element| element.kind == Kind::Plain);
+    let plain = elements.iter().all(|element| element.kind == Shape::Plain);
     let mut sets: Vec<Vec<Expr>> = vec![Vec::new()];
     for element in elements {
         sets = sets
@@ -248,19 +175,9 @@ fn combine(elements: Vec<Element>) -> (Vec<Expr>, GroupingSets) {
     let sets = match single {
         _ if plain => GroupingSets::Simple,
         // ROLLUP and CUBE of single columns; of tuples, the sets are written out.
-        Some(Kind::Rollup) if indices.len() == groupings.len() + 1 => GroupingSets::Rollup,
-        Some(Kind::Cube) if indices.len() == 1 << groupings.len() => GroupingSets::Cube,
+        Some(Shape::Rollup) if indices.len() == groupings.len() + 1 => GroupingSets::Rollup,
+        Some(Shape::Cube) if indices.len() == 1 << groupings.len() => GroupingSets::Cube,
         _ => GroupingSets::Sets(indices),
     };
     (groupings, sets)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_aggregates_is_sorted() {
-        assert!(AGGREGATES.is_sorted());
-    }
 }

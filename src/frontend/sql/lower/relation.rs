@@ -370,7 +370,7 @@ impl Lowering<'_> {
     }
 
     /// The name that `IDENTIFIER(expression)` gives; a placeholder where the expression is not constant.
-    pub(super) fn identifier(&mut self, inner: &ast::Expr) -> Vec<String> {
+    pub fn identifier(&mut self, inner: &ast::Expr) -> Vec<String> {
         let lowered = self.expression(inner);
         if let Some(text) = self.constant_text(&lowered) {
             return QualifiedName::parse(&text).parts().map(str::to_owned).collect();
