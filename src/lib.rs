@@ -8,6 +8,7 @@
 //! - [`project`]: which files make up which pipeline.
 //! - [`frontend`]: SQL, Python and notebooks, lowered to datasets, flows and plans.
 //! - [`analyze`]: names, types, canonical form, signatures.
+//! - [`graph`]: what reads what, over all pipelines of a revision.
 //! - [`diff`]: typed changes between two analysed revisions.
 //! - [`rules`]: what a change is claimed to do, and the remedies.
 //! - [`impact`]: what that does downstream, and the refresh plan.
@@ -23,6 +24,7 @@ pub mod diff;
 pub mod engine;
 pub mod frontend;
 pub mod functions;
+pub mod graph;
 pub mod impact;
 pub mod model;
 pub mod project;
