@@ -1,27 +1,70 @@
-//! Pairs datasets and flows across two analysed revisions and says what differs, one typed change at a time.
+//! Pairs pipelines, datasets and flows across two analysed revisions and says what differs, one typed change at a time.
+//!
+//! Takes two [`Analysis`]; gives a [`Diff`]. Queries are compared by their canonical aspects and signatures, never by their text,
+//! so that rewrites which mean the same give no change. What a change *does* is for rules to claim.
 
-use crate::model::{Place, QualifiedName};
-use std::collections::BTreeMap;
+mod cdc;
+mod change;
+mod column;
+mod configuration;
+mod context;
+mod dataset;
+mod flow;
+mod identity;
+pub mod kinds;
+mod pair;
+mod pipeline;
+mod source;
+mod state;
+mod stream_job;
+mod text;
+mod watermark;
 
-/// What a change says about itself, for rules to ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
-    Flag(bool),
-    Number(i64),
-    Text(String),
-    List(Vec<String>),
+pub use change::{Change, Fact, Facts};
+pub use context::complete as complete_facts;
+pub use pair::{DatasetPair, DatasetRef, FlowPair, FlowRef, FlowStatus, PipelinePair};
+pub use pipeline::unattended_refreshes;
+
+use crate::analyze::Analysis;
+
+/// Everything that differs between two revisions.
+#[derive(Debug, Clone, Default)]
+pub struct Diff {
+    pub pipelines: Vec<PipelinePair>,
+    pub datasets: Vec<DatasetPair>,
+    /// Flows of streaming tables, materialized views, tables and sinks, by pipeline, dataset and name; views have none.
+    pub flows: Vec<FlowPair>,
+    /// By pipeline, dataset, flow and kind.
+    pub changes: Vec<Change>,
 }
 
-/// One typed difference.
-#[derive(Debug, Clone)]
-pub struct Change {
-    /// `dedup-keys-changed`, `source-added`, …: the registry of kinds is in this module.
-    pub kind: &'static str,
-    pub facts: BTreeMap<&'static str, Fact>,
-    /// Index into the after side's pipelines where it is there, else the before side's; by key.
-    pub pipeline: String,
-    pub dataset: Option<QualifiedName>,
-    pub flow: Option<String>,
-    pub before: Place,
-    pub after: Place,
+/// Compares two revisions.
+pub fn diff(before: &Analysis, after: &Analysis) -> Diff {
+    let pairing = pair::pair(before, after);
+    let mut changes = Vec::new();
+    identity::compare(before, after, &pairing, &mut changes);
+    for pair in &pairing.pipelines {
+        if let (Some(b), Some(a)) = (pair.before, pair.after)
+            && let (Some(b), Some(a)) = (before.workspace.pipelines.get(b), after.workspace.pipelines.get(a))
+        {
+            pipeline::compare(b, a, &mut changes);
+            configuration::compare_pipelines(b, a, &mut changes);
+        }
+    }
+    for pair in &pairing.datasets {
+        dataset::compare(before, after, pair, &mut changes);
+    }
+    let mut flows = pairing.flows;
+    for pair in &mut flows {
+        let found = flow::compare(before, after, pair);
+        if pair.status == FlowStatus::Unchanged && !found.is_empty() {
+            pair.status = FlowStatus::Changed;
+        }
+        changes.extend(found);
+    }
+    context::complete(before, after, &mut changes);
+    changes.sort_by(|x, y| {
+        (&x.pipeline, &x.dataset, &x.flow, x.kind, &x.facts).cmp(&(&y.pipeline, &y.dataset, &y.flow, y.kind, &y.facts))
+    });
+    Diff { pipelines: pairing.pipelines, datasets: pairing.datasets, flows, changes }
 }

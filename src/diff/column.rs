@@ -1,0 +1,224 @@
+//! Columns that a flow gives: added, dropped, renamed, retyped, or computed otherwise.
+
+use super::change::Change;
+use super::flow::{Comparison, Explained};
+use crate::analyze::OutputColumn;
+use crate::model::{DataType, Field};
+
+/// Functions that give other values every time they run.
+const NONDETERMINISTIC: &[&str] = &[
+    "current_timestamp(",
+    "current_date(",
+    "now(",
+    "localtimestamp(",
+    "rand(",
+    "randn(",
+    "random(",
+    "uuid(",
+    "shuffle(",
+    "monotonically_increasing_id(",
+    "spark_partition_id(",
+    "input_file_name(",
+];
+
+pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {
+    let (old, new) = (&comparison.before.analyzed.aspects, &comparison.aspects);
+    let pipeline = comparison.after.pipeline.key.as_str();
+    let mut changes = Vec::new();
+    let mut gone: Vec<&OutputColumn> = Vec::new();
+    for column in &old.outputs {
+        match find(&new.outputs, &column.name) {
+            Some(other) => changes.extend(compare_column(comparison, explained, column, other)),
+            None => gone.push(column),
+        }
+    }
+    let came: Vec<&OutputColumn> = new.outputs.iter().filter(|c| find(&old.outputs, &c.name).is_none()).collect();
+    let column_mapping = property(comparison, "delta.columnMapping.mode").is_some_and(|mode| mode != "none");
+    let declared = comparison.after.dataset.is_some_and(|dataset| dataset.declared.is_some());
+    for column in came {
+        let same =
+            gone.iter().position(|other| other.text == column.text && same_type(&other.data_type, &column.data_type));
+        if let Some(index) = same {
+            let other = gone.remove(index);
+            let change = Change::new("column-renamed", pipeline).values(other.name.as_str(), column.name.as_str());
+            changes.push(change.fact("column_mapping", column_mapping).places(&other.place, &column.place));
+        } else if old.complete {
+            let change = Change::new("column-added", pipeline)
+                .fact("column", column.name.as_str())
+                .fact("type_after", column.data_type.to_string())
+                .fact("nondeterministic", is_nondeterministic(&column.text))
+                .fact("declared", declared);
+            changes.push(change.places(&Default::default(), &column.place));
+        }
+    }
+    for column in gone.into_iter().filter(|_| new.complete) {
+        let change = Change::new("column-dropped", pipeline)
+            .fact("column", column.name.as_str())
+            .fact("type_before", column.data_type.to_string())
+            .fact("declared", declared)
+            .fact("column_mapping", column_mapping);
+        changes.push(change.places(&column.place, &Default::default()));
+    }
+    changes
+}
+
+fn find<'a>(columns: &'a [OutputColumn], name: &str) -> Option<&'a OutputColumn> {
+    columns
+        .iter()
+        .find(|column| column.name == name)
+        .or_else(|| columns.iter().find(|c| c.name.eq_ignore_ascii_case(name)))
+}
+
+fn compare_column(
+    comparison: &Comparison,
+    explained: &Explained,
+    old: &OutputColumn,
+    new: &OutputColumn,
+) -> Option<Change> {
+    let pipeline = comparison.after.pipeline.key.as_str();
+    if let Some(conversion) = conversion(&old.data_type, &new.data_type) {
+        let enabled = ["delta.enableTypeWidening", "pipelines.enableTypeWidening"].into_iter().any(|name| {
+            property(comparison, name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+                || comparison.after.configuration().get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        });
+        let change = Change::new("column-retyped", pipeline)
+            .fact("column", new.name.as_str())
+            .fact("type_before", old.data_type.to_string())
+            .fact("type_after", new.data_type.to_string())
+            .fact("conversion", conversion)
+            .fact("delta_widening", widens(&old.data_type, &new.data_type))
+            .fact("widening_enabled", enabled);
+        return Some(change.places(&old.place, &new.place));
+    }
+    if old.text != new.text && !explained.covers(&old.text, &new.text) {
+        let change = Change::new("expression-changed", pipeline)
+            .fact("column", new.name.as_str())
+            .values(old.text.as_str(), new.text.as_str())
+            .fact("nondeterministic", is_nondeterministic(&new.text) && !is_nondeterministic(&old.text));
+        return Some(change.places(&old.place, &new.place));
+    }
+    (old.name != new.name).then(|| {
+        let change = Change::new("column-case-changed", pipeline).values(old.name.as_str(), new.name.as_str());
+        change.places(&old.place, &new.place)
+    })
+}
+
+fn property(comparison: &Comparison, name: &str) -> Option<String> {
+    comparison.after.dataset.and_then(|dataset| dataset.property(name)).map(str::to_owned)
+}
+
+fn is_nondeterministic(text: &str) -> bool {
+    NONDETERMINISTIC.iter().any(|function| {
+        text.match_indices(function).any(|(at, _)| {
+            text.get(..at).and_then(|head| head.chars().next_back()).is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        })
+    })
+}
+
+/// Equal up to nullability, which a table's schema takes from the first writer.
+pub fn same_type(a: &DataType, b: &DataType) -> bool {
+    match (a, b) {
+        (DataType::Array { element: x, .. }, DataType::Array { element: y, .. }) => same_type(x, y),
+        (DataType::Map { key: k, value: v, .. }, DataType::Map { key: l, value: w, .. }) => {
+            same_type(k, l) && same_type(v, w)
+        }
+        (DataType::Struct(x), DataType::Struct(y)) => {
+            x.len() == y.len()
+                && x.iter()
+                    .zip(y)
+                    .all(|(x, y)| x.name.eq_ignore_ascii_case(&y.name) && same_type(&x.data_type, &y.data_type))
+        }
+        _ => a == b,
+    }
+}
+
+/// What kind of type change this is; none where the types are equal up to nullability, or one of them is not known.
+pub fn conversion(from: &DataType, to: &DataType) -> Option<&'static str> {
+    if from.is_unknown() || to.is_unknown() || same_type(from, to) {
+        return None;
+    }
+    Some(match (from, to) {
+        (DataType::Decimal { scale: a, .. }, DataType::Decimal { scale: b, .. }) if a == b => "decimal-same-scale",
+        (DataType::Struct(x), DataType::Struct(y)) => struct_conversion(x, y),
+        (DataType::Array { element: x, .. }, DataType::Array { element: y, .. }) => {
+            conversion(x, y).unwrap_or("incompatible")
+        }
+        (DataType::Map { key: k, value: v, .. }, DataType::Map { key: l, value: w, .. }) if same_type(k, l) => {
+            conversion(v, w).unwrap_or("incompatible")
+        }
+        _ if widens(from, to) => "widened",
+        _ if widens(to, from) => "narrowed",
+        _ => "incompatible",
+    })
+}
+
+/// Fields that came or went are one thing; a common field of another type decides otherwise.
+fn struct_conversion(from: &[Field], to: &[Field]) -> &'static str {
+    let common = from.iter().filter_map(|field| {
+        let other = to.iter().find(|other| other.name.eq_ignore_ascii_case(&field.name))?;
+        conversion(&field.data_type, &other.data_type)
+    });
+    common
+        .max_by_key(|kind| {
+            ["decimal-same-scale", "struct-fields", "widened", "narrowed", "incompatible"]
+                .iter()
+                .position(|k| k == kind)
+        })
+        .unwrap_or("struct-fields")
+}
+
+/// Delta's type widening: the changes that `delta.enableTypeWidening` allows.
+fn widens(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Byte, Date, Decimal, Double, Float, Int, Long, Short, TimestampNtz};
+    let digits = |data_type: &DataType| match data_type {
+        Byte => Some(3),
+        Short => Some(5),
+        Int => Some(10),
+        Long => Some(20),
+        _ => None,
+    };
+    match (from, to) {
+        (Byte, Short | Int | Long | Double) | (Short, Int | Long | Double) | (Int, Long | Double) => true,
+        (Float, Double) | (Date, TimestampNtz) => true,
+        (Decimal { precision: p, scale: s }, Decimal { precision: q, scale: t }) => {
+            let (p, q, s, t) = (i16::from(*p), i16::from(*q), i16::from(*s), i16::from(*t));
+            t >= s && q - t >= p - s && (q > p || t > s)
+        }
+        (Byte | Short | Int | Long, Decimal { precision, scale }) => {
+            digits(from).is_some_and(|digits| i16::from(*precision) - i16::from(*scale) >= digits)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_follow_the_lists_of_delta_and_spark() {
+        assert_eq!(conversion(&DataType::Int, &DataType::Long), Some("widened"));
+        assert_eq!(conversion(&DataType::Long, &DataType::Int), Some("narrowed"));
+        assert_eq!(conversion(&DataType::Long, &DataType::Double), Some("incompatible"));
+        assert_eq!(conversion(&DataType::String, &DataType::Int), Some("incompatible"));
+        assert_eq!(conversion(&DataType::decimal(10, 2), &DataType::decimal(12, 2)), Some("decimal-same-scale"));
+        assert_eq!(conversion(&DataType::decimal(10, 2), &DataType::decimal(12, 4)), Some("widened"));
+        assert_eq!(conversion(&DataType::decimal(10, 2), &DataType::decimal(10, 4)), Some("incompatible"));
+        assert_eq!(conversion(&DataType::Unknown, &DataType::Int), None);
+    }
+
+    #[test]
+    fn a_struct_that_only_gains_fields_is_told_apart() {
+        let old = DataType::Struct(vec![Field::new("a", DataType::Int)]);
+        let gained = DataType::Struct(vec![Field::new("a", DataType::Int), Field::new("b", DataType::Int)]);
+        let retyped = DataType::Struct(vec![Field::new("a", DataType::String), Field::new("b", DataType::Int)]);
+        assert_eq!(conversion(&old, &gained), Some("struct-fields"));
+        assert_eq!(conversion(&old, &retyped), Some("incompatible"));
+    }
+
+    #[test]
+    fn a_column_named_like_a_function_is_deterministic() {
+        assert!(is_nondeterministic("cast(rand() as int)"));
+        assert!(!is_nondeterministic("strand(events.a)"));
+    }
+}

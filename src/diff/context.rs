@@ -1,0 +1,104 @@
+//! Facts that every change carries, whatever its kind: platform, dataset, flow, and what the flow was like before.
+
+use super::change::{Change, Fact};
+use super::{dataset, flow};
+use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::model::{Dataset, Flow, Pipeline, PipelineKind, QualifiedName};
+
+/// Fills in the common facts.
+pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
+    for change in changes {
+        let find_pipeline = |analysis| pipeline(analysis, &change.pipeline);
+        let Some((_, pipeline)) = find_pipeline(after).or_else(|| find_pipeline(before)) else { continue };
+        let mut facts = vec![
+            ("platform", Fact::Text(pipeline.platform.to_string())),
+            ("spark_version", Fact::Text(format!("{}.{}", pipeline.spark_version.0, pipeline.spark_version.1))),
+            ("pipeline", Fact::Text(pipeline.key.clone())),
+            ("pipeline_kind", Fact::Text(pipeline_kind(pipeline.kind).to_owned())),
+            ("table_format", Fact::Text(pipeline.table_format.to_lowercase())),
+        ];
+        if let Some(name) = &change.dataset {
+            facts.extend(dataset_facts(before, after, &change.pipeline, name));
+        }
+        match (&change.dataset, &change.flow) {
+            (Some(target), Some(name)) => {
+                let of = |analysis| flow(analysis, &change.pipeline, target, name);
+                let old = of(before);
+                if let Some((flow, _)) = of(after).or(old) {
+                    facts.push(("flow", Fact::Text(flow.name.clone())));
+                    facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
+                }
+                facts.extend(old.map(|(_, analyzed)| state_facts(&[analyzed])).unwrap_or_default());
+            }
+            _ => {
+                let concerned: Vec<&AnalyzedFlow> = flows(before, &change.pipeline)
+                    .filter(|(flow, _)| change.dataset.as_ref().is_none_or(|name| flow.target == *name))
+                    .map(|(_, analyzed)| analyzed)
+                    .collect();
+                facts.extend(state_facts(&concerned));
+            }
+        }
+        for (name, fact) in facts {
+            change.facts.entry(name).or_insert(fact);
+        }
+    }
+}
+
+fn pipeline<'a>(analysis: &'a Analysis, key: &str) -> Option<(usize, &'a Pipeline)> {
+    analysis.workspace.pipelines.iter().enumerate().find(|(_, pipeline)| pipeline.key == key)
+}
+
+pub fn pipeline_kind(kind: PipelineKind) -> &'static str {
+    match kind {
+        PipelineKind::Bundle => "bundle",
+        PipelineKind::SparkPipeline => "spark-pipeline",
+        PipelineKind::Settings => "settings",
+        PipelineKind::Folder => "folder",
+        PipelineKind::Jobs => "jobs",
+    }
+}
+
+fn dataset_facts(before: &Analysis, after: &Analysis, key: &str, name: &QualifiedName) -> Vec<(&'static str, Fact)> {
+    let find = |analysis| -> Option<(&Dataset, &Pipeline)> {
+        let (_, pipeline) = pipeline(analysis, key)?;
+        Some((pipeline.datasets.iter().find(|dataset| dataset.name == *name)?, pipeline))
+    };
+    let (old, new) = (find(before), find(after));
+    let Some((dataset, owner)) = new.or(old) else { return vec![("dataset", Fact::Text(name.to_string()))] };
+    let protected = [old, new].into_iter().flatten().any(|(dataset, _)| dataset.is_protected());
+    vec![
+        ("dataset", Fact::Text(name.to_string())),
+        ("dataset_kind", Fact::Text(dataset::kind(dataset.kind).to_owned())),
+        ("table_format", Fact::Text(dataset::table_format(dataset, owner))),
+        ("protected", Fact::Flag(protected)),
+    ]
+}
+
+fn flows<'a>(analysis: &'a Analysis, key: &str) -> impl Iterator<Item = (&'a Flow, &'a AnalyzedFlow)> {
+    let index = pipeline(analysis, key).map(|(index, _)| index);
+    analysis.flows.iter().filter(move |flow| Some(flow.pipeline) == index).filter_map(|analyzed| {
+        let flow = analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)?;
+        Some((flow, analyzed))
+    })
+}
+
+fn flow<'a>(
+    analysis: &'a Analysis,
+    key: &str,
+    target: &QualifiedName,
+    name: &str,
+) -> Option<(&'a Flow, &'a AnalyzedFlow)> {
+    let mut of_target = flows(analysis, key).filter(|(flow, _)| flow.target == *target);
+    let found = of_target.find(|(flow, _)| flow.name == name);
+    // A renamed flow is the only one left on the other side, or none is known.
+    found.or_else(|| flows(analysis, key).find(|(flow, _)| flow.target == *target))
+}
+
+fn state_facts(flows: &[&AnalyzedFlow]) -> Vec<(&'static str, Fact)> {
+    let any = |test: fn(&AnalyzedFlow) -> bool| Fact::Flag(flows.iter().any(|flow| test(flow)));
+    vec![
+        ("stateful", any(|flow| !flow.signature.operators.is_empty())),
+        ("watermarked", any(|flow| !flow.signature.watermarks.is_empty())),
+        ("aggregated", any(|flow| flow.aspects.aggregates.iter().any(|aggregate| aggregate.streaming))),
+    ]
+}

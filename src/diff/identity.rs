@@ -1,0 +1,243 @@
+//! What is new, gone, renamed or moved: pipelines, datasets and flows.
+
+use super::change::Change;
+use super::pair::{DatasetPair, DatasetRef, FlowPair, FlowStatus, Pairing};
+use super::text;
+use crate::analyze::Analysis;
+use crate::graph::Graph;
+use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub fn compare(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: &mut Vec<Change>) {
+    compare_pipelines(before, after, pairing, changes);
+    let graph = Graph::new(before);
+    for pair in &pairing.datasets {
+        compare_dataset(before, after, &graph, pair, changes);
+    }
+    find_double_owners(before, after, changes);
+    compare_flows(before, after, pairing, changes);
+}
+
+fn compare_pipelines(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: &mut Vec<Change>) {
+    for pair in &pairing.pipelines {
+        let old = pair.before.and_then(|index| before.workspace.pipelines.get(index));
+        let new = pair.after.and_then(|index| after.workspace.pipelines.get(index));
+        match (old, new) {
+            (Some(old), None) => {
+                let lost: Vec<String> = (pairing.datasets.iter())
+                    .filter(|d| d.before.map(|r| r.pipeline) == pair.before && d.after.is_none())
+                    .filter_map(|d| dataset(before, d.before).filter(|d| d.kind != DatasetKind::View))
+                    .map(|d| d.name.to_string())
+                    .collect();
+                if !lost.is_empty() {
+                    let change = Change::new("pipeline-removed", &old.key).fact("datasets", lost);
+                    changes.push(with_guards(change, old).places(&old.span.clone().into(), &Place::unknown()));
+                }
+            }
+            (Some(old), Some(new)) if old.key != new.key && is_bundle(old) && is_bundle(new) => {
+                let names = tables(old);
+                let change = Change::new("pipeline-key-renamed", &new.key)
+                    .values(old.key.as_str(), new.key.as_str())
+                    .fact("datasets", names);
+                changes.push(with_guards(change, old).places(&old.span.clone().into(), &new.span.clone().into()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_bundle(pipeline: &Pipeline) -> bool {
+    pipeline.kind == PipelineKind::Bundle
+}
+
+/// Names of the pipeline's datasets that hold rows.
+pub fn tables(pipeline: &Pipeline) -> Vec<String> {
+    pipeline.datasets.iter().filter(|d| d.kind != DatasetKind::View).map(|d| d.name.to_string()).collect()
+}
+
+/// The facts that say what a bundle's deployment may delete; as deployed before, since those rule the deletion.
+pub fn with_guards(change: Change, pipeline: &Pipeline) -> Change {
+    let setting = |name: &str| pipeline.settings.get(name).map(|value| value.eq_ignore_ascii_case("true"));
+    change
+        .fact("prevent_destroy", setting("lifecycle.prevent_destroy") == Some(true))
+        .fact("keeps_data", setting("cascade_on_destroy") == Some(false))
+}
+
+fn dataset(analysis: &Analysis, reference: Option<DatasetRef>) -> Option<&Dataset> {
+    let reference = reference?;
+    analysis.workspace.pipelines.get(reference.pipeline)?.datasets.get(reference.dataset)
+}
+
+fn pipeline(analysis: &Analysis, reference: Option<DatasetRef>) -> Option<&Pipeline> {
+    analysis.workspace.pipelines.get(reference?.pipeline)
+}
+
+fn compare_dataset(before: &Analysis, after: &Analysis, graph: &Graph, pair: &DatasetPair, changes: &mut Vec<Change>) {
+    let Some(old) = dataset(before, pair.before).filter(|d| d.kind != DatasetKind::View) else { return };
+    let Some(old_pipeline) = pipeline(before, pair.before) else { return };
+    let new = dataset(after, pair.after);
+    let new_pipeline = pipeline(after, pair.after);
+    let readers = || pair.before.map(|reference| readers(graph, reference)).unwrap_or_default();
+    match (new, new_pipeline) {
+        (Some(new), Some(new_pipeline)) if pair.renamed => {
+            if defaults_moved(old_pipeline, new_pipeline) && old.name.name.eq_ignore_ascii_case(&new.name.name) {
+                return;
+            }
+            let mut change = Change::new("dataset-renamed", &new_pipeline.key)
+                .values(old.name.to_string(), new.name.to_string())
+                .fact("case_only", old.name == new.name)
+                .fact("readers", readers())
+                .places(&old.place, &new.place);
+            change.dataset = Some(old.name.clone());
+            changes.push(change);
+        }
+        (Some(new), Some(new_pipeline)) if moved(before, after, pair, old_pipeline, new_pipeline) => {
+            let once_flows: Vec<String> = (new_pipeline.flows.iter())
+                .filter(|flow| flow.target == new.name && flow.is_once())
+                .map(|flow| flow.name.clone())
+                .collect();
+            let mut change = Change::new("dataset-moved", &new_pipeline.key)
+                .values(old_pipeline.key.as_str(), new_pipeline.key.as_str())
+                .fact("private", old.private || new.private)
+                .fact("once_flows", once_flows)
+                .places(&old.place, &new.place);
+            change.dataset = Some(new.name.clone());
+            changes.push(change);
+        }
+        (None, _) if !pipeline_gone(after, old_pipeline) => {
+            let mut change = Change::new("dataset-removed", &old_pipeline.key)
+                .fact("readers", readers())
+                .fact("private", old.private)
+                .places(&old.place, &Place::unknown());
+            change.dataset = Some(old.name.clone());
+            changes.push(change);
+        }
+        _ => {}
+    }
+}
+
+/// Everything under a pipeline that is gone is told by `pipeline-removed`.
+fn pipeline_gone(after: &Analysis, old: &Pipeline) -> bool {
+    after.workspace.pipelines.iter().all(|pipeline| pipeline.key != old.key)
+}
+
+fn defaults_moved(old: &Pipeline, new: &Pipeline) -> bool {
+    old.catalog != new.catalog || old.schema != new.schema
+}
+
+/// The dataset stands in a pipeline that is not its old pipeline's partner.
+fn moved(before: &Analysis, after: &Analysis, pair: &DatasetPair, old: &Pipeline, new: &Pipeline) -> bool {
+    let both_exist = after.workspace.pipelines.iter().any(|p| p.key == old.key)
+        || before.workspace.pipelines.iter().any(|p| p.key == new.key);
+    pair.before.is_some() && old.key != new.key && both_exist
+}
+
+fn readers(graph: &Graph, reference: DatasetRef) -> Vec<String> {
+    let Some(node) = graph.node(reference.pipeline, reference.dataset) else { return Vec::new() };
+    let names: BTreeSet<String> =
+        graph.readers(node).into_iter().filter_map(|(reader, _)| Some(graph.vertex(reader)?.label())).collect();
+    names.into_iter().collect()
+}
+
+/// Tables that several pipelines define in AFTER and did not in BEFORE.
+fn find_double_owners(before: &Analysis, after: &Analysis, changes: &mut Vec<Change>) {
+    let old = owners(before);
+    for (name, list) in owners(after) {
+        let keys: Vec<String> = list.iter().map(|(pipeline, _)| pipeline.key.clone()).collect();
+        let known = old.get(&name).is_some_and(|list| list.len() > 1);
+        if let (false, [_, .., (pipeline, dataset)]) = (known, list.as_slice()) {
+            let mut change = Change::new("dataset-owned-twice", &pipeline.key)
+                .fact("pipelines", keys)
+                .places(&Place::unknown(), &dataset.place);
+            change.dataset = Some(dataset.name.clone());
+            changes.push(change);
+        }
+    }
+}
+
+fn owners(analysis: &Analysis) -> BTreeMap<String, Vec<(&Pipeline, &Dataset)>> {
+    let mut owners: BTreeMap<String, Vec<(&Pipeline, &Dataset)>> = BTreeMap::new();
+    for pipeline in &analysis.workspace.pipelines {
+        for dataset in &pipeline.datasets {
+            let published = matches!(dataset.kind, DatasetKind::StreamingTable | DatasetKind::MaterializedView)
+                && !dataset.private
+                && !dataset.template
+                && !dataset.name.is_template()
+                // Two bare folders that never say where they publish need not meet.
+                && dataset.name.schema.is_some();
+            if published {
+                owners.entry(dataset.name.key()).or_default().push((pipeline, dataset));
+            }
+        }
+    }
+    owners
+}
+
+fn compare_flows(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: &mut Vec<Change>) {
+    let kept: BTreeSet<String> = (pairing.datasets.iter())
+        .filter(|pair| !pair.renamed && pair.before.is_some())
+        .filter_map(|pair| dataset(after, pair.after))
+        .map(|dataset| dataset.name.key())
+        .collect();
+    let flow = |analysis: &Analysis, pair: &FlowPair| -> Option<Flow> {
+        let reference = pair.after.or(pair.before)?;
+        analysis.workspace.pipelines.get(reference.pipeline)?.flows.get(reference.flow).cloned()
+    };
+    let others = |pair: &FlowPair, gone: FlowStatus| {
+        pairing.flows.iter().any(|other| {
+            other.dataset == pair.dataset
+                && other.pipeline == pair.pipeline
+                && other.flow != pair.flow
+                && other.status != gone
+        })
+    };
+    for pair in &pairing.flows {
+        match pair.status {
+            FlowStatus::Added => {
+                let Some(new) = flow(after, pair) else { continue };
+                let twin = pairing.flows.iter().find(|old| {
+                    old.status == FlowStatus::Removed
+                        && old.counterpart.is_none()
+                        && old.pipeline == pair.pipeline
+                        && old.flow == pair.flow
+                        && !matches!(new.kind, FlowKind::Default)
+                });
+                if let Some((twin, old)) = twin.and_then(|twin| Some((twin, flow(before, twin)?))) {
+                    let mut change = Change::new("flow-target-changed", &pair.pipeline)
+                        .values(twin.dataset.to_string(), pair.dataset.to_string())
+                        .fact("dataset_new", !kept.contains(&pair.dataset.key()))
+                        .places(&old.place, &new.place);
+                    change.dataset = Some(pair.dataset.clone());
+                    change.flow = Some(pair.flow.clone());
+                    changes.push(change);
+                } else if kept.contains(&pair.dataset.key()) {
+                    let mut change = Change::new("flow-added", &pair.pipeline)
+                        .fact("other_flows", others(pair, FlowStatus::Removed))
+                        .fact("once", new.is_once())
+                        .fact("source", flow_sources(after, pair))
+                        .places(&Place::unknown(), &new.place);
+                    change.dataset = Some(pair.dataset.clone());
+                    change.flow = Some(pair.flow.clone());
+                    changes.push(change);
+                }
+            }
+            FlowStatus::Removed if kept.contains(&pair.dataset.key()) => {
+                let Some(old) = flow(before, pair) else { continue };
+                let mut change = Change::new("flow-removed", &pair.pipeline)
+                    .fact("other_flows", others(pair, FlowStatus::Added))
+                    .fact("once", old.is_once())
+                    .places(&old.place, &Place::unknown());
+                change.dataset = Some(pair.dataset.clone());
+                change.flow = Some(pair.flow.clone());
+                changes.push(change);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn flow_sources(analysis: &Analysis, pair: &FlowPair) -> String {
+    let analyzed = pair.after.and_then(|reference| analysis.flows.get(reference.analyzed));
+    let sources = analyzed.map(|flow| flow.aspects.sources.iter().map(|s| text::source(&s.text)).collect::<Vec<_>>());
+    sources.unwrap_or_default().join(", ")
+}

@@ -1,0 +1,352 @@
+//! Which pipeline, dataset and flow of one revision is which of the other.
+//!
+//! Pipelines pair by key, then by what they define. Datasets pair by qualified name within paired pipelines, then by name in
+//! another pipeline (moved), then by equal content (renamed). Flows pair by name within paired datasets, then by equal or nearly
+//! equal content. What is renamed or moved is never a removal beside an addition.
+
+use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, Platform, QualifiedName};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Least share of equal content for two things of different names to be one.
+const NEARLY_EQUAL: f64 = 0.6;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PipelinePair {
+    /// Index into `workspace.pipelines` of its side.
+    pub before: Option<usize>,
+    pub after: Option<usize>,
+}
+
+/// A dataset of one revision: indices into `workspace.pipelines` and that pipeline's `datasets`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DatasetRef {
+    pub pipeline: usize,
+    pub dataset: usize,
+}
+
+/// A flow of one revision: indices into `workspace.pipelines`, that pipeline's `flows`, and `Analysis::flows`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowRef {
+    pub pipeline: usize,
+    pub flow: usize,
+    pub analyzed: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatasetPair {
+    pub before: Option<DatasetRef>,
+    pub after: Option<DatasetRef>,
+    /// Another name, with the same content: the platform sees two datasets.
+    pub renamed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FlowStatus {
+    Added,
+    Removed,
+    Changed,
+    Unchanged,
+}
+
+impl FlowStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FlowStatus::Added => "added",
+            FlowStatus::Removed => "removed",
+            FlowStatus::Changed => "changed",
+            FlowStatus::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// One flow in both revisions. A renamed dataset's flows stand here twice, as removed from the old table and as added to the
+/// new one, because that is what happens to the data; `counterpart` tells that they belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowPair {
+    /// Key of the pipeline, of the after side where it is there.
+    pub pipeline: String,
+    pub dataset: QualifiedName,
+    pub flow: String,
+    pub before: Option<FlowRef>,
+    pub after: Option<FlowRef>,
+    pub status: FlowStatus,
+    /// The dataset on the other side of a rename.
+    pub counterpart: Option<QualifiedName>,
+    /// Same content under another flow name: the checkpoint is not carried over.
+    pub renamed: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Pairing {
+    pub pipelines: Vec<PipelinePair>,
+    pub datasets: Vec<DatasetPair>,
+    pub flows: Vec<FlowPair>,
+}
+
+/// Pairs everything of two revisions.
+pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
+    let pipelines = pair_pipelines(&before.workspace.pipelines, &after.workspace.pipelines);
+    let (before, after) = (Side::new(before), Side::new(after));
+    let datasets = pair_datasets(&before, &after, &pipelines);
+    let flows = pair_flows(&before, &after, &datasets);
+    Pairing { pipelines, datasets, flows }
+}
+
+fn pair_pipelines(before: &[Pipeline], after: &[Pipeline]) -> Vec<PipelinePair> {
+    let mut partner: Vec<Option<usize>> = before.iter().map(|b| after.iter().position(|a| a.key == b.key)).collect();
+    let mut free: BTreeSet<usize> = (0..after.len()).filter(|a| !partner.contains(&Some(*a))).collect();
+    for (pipeline, slot) in before.iter().zip(&mut partner).filter(|(_, slot)| slot.is_none()) {
+        let names = dataset_names(pipeline);
+        let best = free
+            .iter()
+            .filter_map(|index| Some((*index, after.get(*index)?)))
+            .map(|(index, other)| (index, overlap(&names, &dataset_names(other))))
+            .filter(|(_, share)| *share >= NEARLY_EQUAL)
+            .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)));
+        if let Some((index, _)) = best {
+            free.remove(&index);
+            *slot = Some(index);
+        }
+    }
+    let paired = partner.iter().enumerate().map(|(b, a)| PipelinePair { before: Some(b), after: *a });
+    paired.chain(free.into_iter().map(|a| PipelinePair { before: None, after: Some(a) })).collect()
+}
+
+fn dataset_names(pipeline: &Pipeline) -> BTreeSet<String> {
+    pipeline.datasets.iter().map(|dataset| dataset.name.name.to_lowercase()).collect()
+}
+
+/// Share of common items in all items; 0 for two empty sets, which say nothing.
+fn overlap<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
+    let common = a.intersection(b).count();
+    let all = a.len() + b.len() - common;
+    if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}
+
+/// One revision with its datasets and flows findable.
+struct Side<'a> {
+    analysis: &'a Analysis,
+    datasets: Vec<DatasetRef>,
+    flows: BTreeMap<(usize, String), Vec<FlowRef>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(analysis: &'a Analysis) -> Self {
+        let datasets = (analysis.workspace.pipelines.iter().enumerate())
+            .flat_map(|(pipeline, p)| (0..p.datasets.len()).map(move |dataset| DatasetRef { pipeline, dataset }))
+            .collect();
+        let mut flows: BTreeMap<(usize, String), Vec<FlowRef>> = BTreeMap::new();
+        for (analyzed, flow) in analysis.flows.iter().enumerate() {
+            let reference = FlowRef { pipeline: flow.pipeline, flow: flow.flow, analyzed };
+            let target = (analysis.workspace.pipelines.get(flow.pipeline))
+                .and_then(|pipeline| pipeline.flows.get(flow.flow))
+                .map(|flow| flow.target.key());
+            if let Some(target) = target {
+                flows.entry((flow.pipeline, target)).or_default().push(reference);
+            }
+        }
+        Side { analysis, datasets, flows }
+    }
+
+    fn dataset(&self, reference: DatasetRef) -> Option<&'a Dataset> {
+        self.analysis.workspace.pipelines.get(reference.pipeline)?.datasets.get(reference.dataset)
+    }
+
+    fn flow(&self, reference: FlowRef) -> Option<&'a Flow> {
+        self.analysis.workspace.pipelines.get(reference.pipeline)?.flows.get(reference.flow)
+    }
+
+    fn analyzed(&self, reference: FlowRef) -> Option<&'a AnalyzedFlow> {
+        self.analysis.flows.get(reference.analyzed)
+    }
+
+    fn pipeline(&self, index: usize) -> Option<&'a Pipeline> {
+        self.analysis.workspace.pipelines.get(index)
+    }
+
+    fn flows_of(&self, reference: DatasetRef) -> &[FlowRef] {
+        let key = self.dataset(reference).map(|dataset| (reference.pipeline, dataset.name.key()));
+        key.and_then(|key| self.flows.get(&key)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a dataset's flows say, as a set of pieces.
+    fn content(&self, reference: DatasetRef) -> BTreeSet<String> {
+        self.flows_of(reference).iter().filter_map(|flow| self.analyzed(*flow)).flat_map(pieces).collect()
+    }
+}
+
+/// A flow's query as a set of pieces, to measure how alike two queries are.
+fn pieces(flow: &AnalyzedFlow) -> BTreeSet<String> {
+    let aspects = &flow.aspects;
+    let mut pieces = BTreeSet::new();
+    pieces
+        .extend(aspects.outputs.iter().map(|column| format!("output {} {}", column.name.to_lowercase(), column.text)));
+    pieces.extend(aspects.sources.iter().map(|source| format!("source {}", source.text)));
+    pieces.extend(aspects.filters.iter().map(|piece| format!("filter {}", piece.text)));
+    pieces.extend(aspects.watermarks.iter().map(|piece| format!("watermark {}", piece.text)));
+    pieces.extend(aspects.aggregates.iter().flat_map(|a| &a.groupings).map(|piece| format!("group {}", piece.text)));
+    pieces.extend(aspects.aggregates.iter().flat_map(|a| &a.aggregates).map(|piece| format!("agg {}", piece.text)));
+    pieces.extend(aspects.deduplicates.iter().flat_map(|d| &d.keys).map(|piece| format!("dedup {}", piece.text)));
+    pieces.extend(aspects.joins.iter().flat_map(|j| &j.keys).map(|piece| format!("join {}", piece.text)));
+    pieces.extend(aspects.opaque.iter().map(|piece| format!("opaque {}", piece.text)));
+    pieces
+}
+
+fn pair_datasets(before: &Side, after: &Side, pipelines: &[PipelinePair]) -> Vec<DatasetPair> {
+    let partner: BTreeMap<usize, usize> =
+        pipelines.iter().filter_map(|pair| Some((pair.before?, pair.after?))).collect();
+    let mut free: BTreeSet<DatasetRef> = after.datasets.iter().copied().collect();
+    let mut pairs = Vec::new();
+    let mut left = Vec::new();
+    for &b in &before.datasets {
+        let Some(dataset) = before.dataset(b) else { continue };
+        let named = |pipeline: Option<usize>| {
+            free.iter().copied().find(|a| {
+                pipeline.is_none_or(|index| a.pipeline == index)
+                    && after.dataset(*a).is_some_and(|other| other.name == dataset.name)
+            })
+        };
+        let same = partner.get(&b.pipeline).and_then(|index| named(Some(*index)));
+        // A private or temporary name lives in its pipeline only.
+        let moved = || if dataset.kind == DatasetKind::View || dataset.private { None } else { named(None) };
+        match same.or_else(moved) {
+            Some(a) => {
+                free.remove(&a);
+                pairs.push(DatasetPair { before: Some(b), after: Some(a), renamed: false });
+            }
+            None => left.push(b),
+        }
+    }
+    for b in left {
+        let renamed = partner.get(&b.pipeline).and_then(|index| find_renamed(before, after, b, *index, &free));
+        if let Some(a) = renamed {
+            free.remove(&a);
+        }
+        pairs.push(DatasetPair { before: Some(b), after: renamed, renamed: renamed.is_some() });
+    }
+    pairs.extend(free.into_iter().map(|a| DatasetPair { before: None, after: Some(a), renamed: false }));
+    pairs
+}
+
+/// The free dataset of the partner pipeline that has this one's content, or this one's bare name under other defaults.
+fn find_renamed(
+    before: &Side,
+    after: &Side,
+    b: DatasetRef,
+    partner: usize,
+    free: &BTreeSet<DatasetRef>,
+) -> Option<DatasetRef> {
+    let dataset = before.dataset(b)?;
+    let content = before.content(b);
+    free.iter()
+        .copied()
+        .filter(|a| a.pipeline == partner)
+        .filter_map(|a| Some((a, after.dataset(a)?)))
+        .filter(|(_, other)| other.kind == dataset.kind)
+        .map(|(a, other)| {
+            let same_name = other.name.name.eq_ignore_ascii_case(&dataset.name.name);
+            (a, if same_name { 1.0 } else { overlap(&content, &after.content(a)) })
+        })
+        .filter(|(_, share)| *share >= NEARLY_EQUAL)
+        .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)))
+        .map(|(a, _)| a)
+}
+
+fn pair_flows(before: &Side, after: &Side, datasets: &[DatasetPair]) -> Vec<FlowPair> {
+    let mut pairs = Vec::new();
+    for pair in datasets {
+        let name = |side: &Side, reference: Option<DatasetRef>| {
+            reference.and_then(|r| side.dataset(r)).filter(|d| d.kind != DatasetKind::View).map(|d| d.name.clone())
+        };
+        let (old, new) = (name(before, pair.before), name(after, pair.after));
+        let before_flows = pair.before.filter(|_| old.is_some()).map_or(&[][..], |r| before.flows_of(r));
+        let after_flows = pair.after.filter(|_| new.is_some()).map_or(&[][..], |r| after.flows_of(r));
+        if pair.renamed || old.is_none() || new.is_none() {
+            let counterpart = |name: &Option<QualifiedName>| name.clone().filter(|_| pair.renamed);
+            let removed = before_flows.iter().filter_map(|f| flow_pair(before, after, Some(*f), None));
+            pairs.extend(removed.map(|p| FlowPair { counterpart: counterpart(&new), ..p }));
+            let added = after_flows.iter().filter_map(|f| flow_pair(before, after, None, Some(*f)));
+            pairs.extend(added.map(|p| FlowPair { counterpart: counterpart(&old), ..p }));
+        } else {
+            pairs.extend(pair_flows_of_dataset(before, after, before_flows, after_flows));
+        }
+    }
+    pairs.sort_by(|x, y| {
+        (&x.pipeline, &x.dataset, &x.flow, x.status).cmp(&(&y.pipeline, &y.dataset, &y.flow, y.status))
+    });
+    pairs
+}
+
+fn pair_flows_of_dataset(before: &Side, after: &Side, old: &[FlowRef], new: &[FlowRef]) -> Vec<FlowPair> {
+    let mut pairs = Vec::new();
+    let mut free: Vec<FlowRef> = new.to_vec();
+    let mut left = Vec::new();
+    for &b in old {
+        let position = free.iter().position(|a| same_checkpoint(before, after, b, *a));
+        match position {
+            Some(index) => {
+                let a = free.remove(index);
+                pairs.extend(flow_pair(before, after, Some(b), Some(a)));
+            }
+            None => left.push(b),
+        }
+    }
+    for b in left {
+        let content = before.analyzed(b).map(pieces).unwrap_or_default();
+        let best = free
+            .iter()
+            .enumerate()
+            .map(|(index, a)| (index, overlap(&content, &after.analyzed(*a).map(pieces).unwrap_or_default())))
+            // Two queries of which nothing is known are alike only where they are the only ones left.
+            .filter(|(_, share)| *share >= NEARLY_EQUAL || (old.len() == 1 && new.len() == 1))
+            .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)));
+        let a = best.map(|(index, _)| free.remove(index));
+        let renamed = a.is_some();
+        pairs.extend(flow_pair(before, after, Some(b), a).map(|pair| FlowPair { renamed, ..pair }));
+    }
+    pairs.extend(free.into_iter().filter_map(|a| flow_pair(before, after, None, Some(a))));
+    pairs
+}
+
+/// Whether a flow resumes from the other's checkpoint: the same name, in the platform's sense.
+fn same_checkpoint(before: &Side, after: &Side, b: FlowRef, a: FlowRef) -> bool {
+    let (Some(old), Some(new)) = (before.flow(b), after.flow(a)) else { return false };
+    if let (FlowKind::StreamJob(x), FlowKind::StreamJob(y)) = (&old.kind, &new.kind)
+        && (x.checkpoint.is_some() || y.checkpoint.is_some())
+    {
+        return x.checkpoint == y.checkpoint || old.name == new.name;
+    }
+    let platform = after.pipeline(a.pipeline).map_or(Platform::Lakeflow, |pipeline| pipeline.platform);
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let (x, y) = (last(&old.name), last(&new.name));
+    match platform {
+        // The checkpoint's folder is named after the flow, letter case included.
+        Platform::Spark => x == y,
+        Platform::Lakeflow => x.eq_ignore_ascii_case(&y),
+    }
+}
+
+fn flow_pair(before: &Side, after: &Side, b: Option<FlowRef>, a: Option<FlowRef>) -> Option<FlowPair> {
+    let (side, reference) = match (a, b) {
+        (Some(a), _) => (after, a),
+        (None, Some(b)) => (before, b),
+        (None, None) => return None,
+    };
+    let flow = side.flow(reference)?;
+    let status = match (b, a) {
+        (None, _) => FlowStatus::Added,
+        (_, None) => FlowStatus::Removed,
+        _ => FlowStatus::Unchanged,
+    };
+    Some(FlowPair {
+        pipeline: side.pipeline(reference.pipeline)?.key.clone(),
+        dataset: flow.target.clone(),
+        flow: flow.name.clone(),
+        before: b,
+        after: a,
+        status,
+        counterpart: None,
+        renamed: false,
+    })
+}

@@ -1,0 +1,155 @@
+//! How facts show what the analysis knows in canonical text.
+
+use crate::analyze::Piece;
+use crate::graph::text_without_number;
+use crate::model::{ColumnSelection, Expr, Value};
+
+/// Expressions are shown to this depth; below it stands an ellipsis.
+const MAX_DEPTH: usize = 24;
+
+/// A source's canonical text as a message names it.
+pub fn source(text: &str) -> String {
+    text_without_number(text).to_owned()
+}
+
+pub fn texts(pieces: &[Piece]) -> Vec<String> {
+    pieces.iter().map(|piece| piece.text.clone()).collect()
+}
+
+pub fn selection(selection: &ColumnSelection) -> String {
+    match selection {
+        ColumnSelection::All => "all columns".to_owned(),
+        ColumnSelection::Only(columns) => columns.join(", "),
+        ColumnSelection::Except(columns) => format!("all columns except {}", columns.join(", ")),
+    }
+}
+
+/// What is in `after` and not in `before`, as a multiset, in the order of `after`.
+pub fn surplus(before: &[String], after: &[String]) -> Vec<String> {
+    let mut rest = before.to_vec();
+    let mut surplus = Vec::new();
+    for item in after {
+        match rest.iter().position(|other| other == item) {
+            Some(index) => {
+                rest.remove(index);
+            }
+            None => surplus.push(item.clone()),
+        }
+    }
+    surplus
+}
+
+/// An expression as SQL, for the parts of a definition that are no plan (AUTO CDC clauses).
+pub fn expression(expr: &Expr) -> String {
+    render(expr, 0)
+}
+
+fn render(expr: &Expr, depth: usize) -> String {
+    if depth > MAX_DEPTH {
+        return "…".to_owned();
+    }
+    let list = |items: &[Expr]| items.iter().map(|item| render(item, depth + 1)).collect::<Vec<_>>().join(", ");
+    match expr {
+        Expr::Column(column) => column.parts.join(".").to_lowercase(),
+        Expr::Attribute(attribute) => attribute.name.to_lowercase(),
+        Expr::Literal { value, .. } => literal(value),
+        Expr::Alias { expr, .. } => render(expr, depth + 1),
+        Expr::Cast { expr, to, .. } => format!("cast({} as {to})", render(expr, depth + 1)),
+        Expr::Call(call) => match (call.function.as_ref(), call.args.as_slice()) {
+            (operator, [left, right])
+                if operator.chars().all(|c| !c.is_alphanumeric()) || operator == "and" || operator == "or" =>
+            {
+                format!("{} {operator} {}", render(left, depth + 1), render(right, depth + 1))
+            }
+            (name, args) => format!("{name}({})", list(args)),
+        },
+        Expr::Case { branches, otherwise } => {
+            let mut text = "case".to_owned();
+            for (when, then) in branches {
+                text.push_str(&format!(" when {} then {}", render(when, depth + 1), render(then, depth + 1)));
+            }
+            if let Some(otherwise) = otherwise {
+                text.push_str(&format!(" else {}", render(otherwise, depth + 1)));
+            }
+            text + " end"
+        }
+        Expr::Opaque(opaque) => opaque.name.to_string(),
+        _ => "…".to_owned(),
+    }
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Boolean(v) => v.to_string(),
+        Value::Byte(v) => v.to_string(),
+        Value::Short(v) => v.to_string(),
+        Value::Int(v) => v.to_string(),
+        Value::Long(v) => v.to_string(),
+        Value::Float(v) => v.to_string(),
+        Value::Double(v) => v.to_string(),
+        Value::String(v) => format!("'{v}'"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Microseconds in the largest unit that holds them whole.
+pub fn duration(micros: i64) -> String {
+    const UNITS: [(i64, &str); 6] = [
+        (86_400_000_000, "day"),
+        (3_600_000_000, "hour"),
+        (60_000_000, "minute"),
+        (1_000_000, "second"),
+        (1_000, "millisecond"),
+        (1, "microsecond"),
+    ];
+    let unit = UNITS.iter().find(|(size, _)| micros != 0 && micros % size == 0);
+    let (count, name) = unit.map_or((micros, "second"), |(size, name)| (micros / size, *name));
+    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+}
+
+/// `text` with column references of one source (`old.`) written as those of another (`new.`), so that an exchanged source does
+/// not make every expression over it look changed.
+pub fn rebase(text: &str, old: &str, new: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(old) {
+        let (head, tail) = rest.split_at(at);
+        result.push_str(head);
+        let after = tail.get(old.len()..).unwrap_or_default();
+        let free_before =
+            result.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '`'));
+        let ends = after.starts_with('.');
+        result.push_str(if free_before && ends { new } else { old });
+        rest = after;
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rebasing_touches_whole_names_only() {
+        assert_eq!(rebase("sum(b.amt) + ab.amt + x.b.amt", "b", "a"), "sum(a.amt) + ab.amt + x.b.amt");
+        assert_eq!(
+            rebase("main.s.web.id = main.s.web2.id", "main.s.web", "main.s.app"),
+            "main.s.app.id = main.s.web2.id"
+        );
+    }
+
+    #[test]
+    fn surplus_counts_repeated_items() {
+        let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
+        assert_eq!(surplus(&list(&["a", "b"]), &list(&["a", "a", "c"])), list(&["a", "c"]));
+    }
+
+    #[test]
+    fn durations_read_in_whole_units() {
+        assert_eq!(duration(600_000_000), "10 minutes");
+        assert_eq!(duration(90_000_000), "90 seconds");
+        assert_eq!(duration(86_400_000_000), "1 day");
+    }
+}
