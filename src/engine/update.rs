@@ -480,11 +480,11 @@ impl Update<'_> {
         let table = self.world.create(&location, TableFormat::named(&format), schema.clone());
         if new {
             table.layout.partition_by.clone_from(&write.partition_by);
-        } else if mode == OutputMode::Complete {
-            table.schema = schema;
-        } else {
-            let options = &write.options;
-            table.schema = super::writer::schema_on_write(table, &schema, options, self.behaviour)?;
+        } else if mode == OutputMode::Complete && table.format != TableFormat::Iceberg {
+            table.schema = schema.clone();
+        }
+        if mode != OutputMode::Complete || table.format == TableFormat::Iceberg {
+            table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode, self.behaviour)?;
         }
         let mut sink = TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false };
         self.run_query(at, mode, available_now, &mut sink)
