@@ -100,7 +100,7 @@ impl<'a, 'q> Run<'a, 'q> {
             };
             sources.push((name, StreamSource::open(read, query.pipeline, world, query.available_now)?));
         }
-        let operators = restart::stored_operators(query.operators, &configuration);
+        let operators = restart::stored_operators(query.operators, &query.configuration, &configuration);
         let tracker = WatermarkTracker {
             global: checkpoint.watermark(),
             by_operator: Vec::new(),

@@ -256,6 +256,13 @@ impl Update<'_> {
         }
         let new = !self.world.tables.contains_key(&location);
         let table = self.world.create(&location, format, schema.clone());
+        if let Some(target) = &cdc {
+            let properties = target.properties();
+            if let (false, Some(known)) = (full_refresh, &table.cdc) {
+                cdc::compare_properties(known, &properties)?;
+            }
+            table.cdc = Some(properties);
+        }
         if new {
             table.layout = dataset.layout.clone();
         } else if full_refresh || recomputed {
@@ -270,13 +277,6 @@ impl Update<'_> {
             table.layout = dataset.layout.clone();
         }
         table.properties.extend(dataset.properties.clone());
-        if let Some(target) = &cdc {
-            let properties = target.properties();
-            if let (false, Some(known)) = (full_refresh, &table.cdc) {
-                cdc::compare_properties(known, &properties)?;
-            }
-            table.cdc = Some(properties);
-        }
         if let Some(target) = cdc {
             target.materialize_tombstones(self.world, &location, full_refresh, behaviour);
         }
