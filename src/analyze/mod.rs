@@ -4,10 +4,28 @@
 //! optimized plan (as much of Catalyst's optimizer as recorded state schemas show, no more) and what its checkpoint holds it to.
 
 mod aspects;
+mod canonical;
+mod catalog;
+mod flow;
+mod join_keys;
+mod legality;
+mod not_null;
+mod optimize;
+mod order;
+mod output;
+mod resolve;
+mod schema;
+mod sources;
+mod state;
+#[cfg(test)]
+mod tests;
+mod visit;
 
 pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
 
-use crate::model::{CdcSpec, Place, Plan, Schema, Signature, Unresolved, Workspace};
+use crate::model::{CdcSpec, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace};
+use catalog::{Catalog, DatasetId};
+use rayon::prelude::*;
 
 /// A query that Spark's analyzer would reject, with its error class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,4 +67,83 @@ pub struct Analysis {
     pub flows: Vec<AnalyzedFlow>,
     /// Schema of each dataset, by pipeline and dataset index: declared columns, else its flows' columns merged.
     pub schemas: Vec<Vec<Schema>>,
+}
+
+/// Stack of the threads that analyse: plans and expressions are walked by recursion, up to [`resolve::MAX_DEPTH`] levels.
+const STACK: usize = 256 << 20;
+
+/// Resolves, checks and optimizes every flow of a workspace. Total: whatever a plan holds, its flow is in the result.
+pub fn analyze(workspace: Workspace) -> Analysis {
+    let (flows, schemas) = match rayon::ThreadPoolBuilder::new().stack_size(STACK).build() {
+        Ok(pool) => pool.install(|| analyze_flows(&workspace)),
+        Err(_) => analyze_flows(&workspace),
+    };
+    Analysis { workspace, flows, schemas }
+}
+
+fn analyze_flows(workspace: &Workspace) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>) {
+    let catalog = Catalog::new(workspace);
+    let order = order::order(&catalog);
+    let mut schemas: Vec<Vec<Option<Schema>>> =
+        workspace.pipelines.iter().map(|p| p.datasets.iter().map(schema::declared).collect()).collect();
+    let mut flows: Vec<AnalyzedFlow> = Vec::new();
+    for generation in &order.generations {
+        let done: Vec<(DatasetId, Vec<AnalyzedFlow>)> = generation
+            .par_iter()
+            .map(|id| {
+                let analyzed = catalog.writers(*id).iter().filter_map(|f| flow::analyze(&catalog, &schemas, id.0, *f));
+                (*id, analyzed.collect())
+            })
+            .collect();
+        for ((p, d), analyzed) in done {
+            let dataset = workspace.pipelines.get(p).and_then(|pipeline| pipeline.datasets.get(d));
+            if let (Some(dataset), Some(slot)) = (dataset, schemas.get_mut(p).and_then(|s| s.get_mut(d))) {
+                *slot = schema::of_dataset(workspace, dataset, &analyzed);
+            }
+            flows.extend(analyzed);
+        }
+    }
+    flows.extend(homeless(&catalog, &schemas));
+    flows.sort_by_key(|flow| (flow.pipeline, flow.flow));
+    report_cycles(workspace, &order.cyclic, &mut flows);
+    let schemas = schemas
+        .into_iter()
+        .map(|pipeline| pipeline.into_iter().map(|s| s.unwrap_or_else(Schema::unknown)).collect())
+        .collect();
+    (flows, schemas)
+}
+
+/// Flows whose target no dataset of the pipeline is.
+fn homeless(catalog: &Catalog<'_>, schemas: &[Vec<Option<Schema>>]) -> Vec<AnalyzedFlow> {
+    let mut pending = Vec::new();
+    for (p, pipeline) in catalog.workspace.pipelines.iter().enumerate() {
+        for (f, flow) in pipeline.flows.iter().enumerate() {
+            if catalog.target(p, &flow.target).is_none() {
+                pending.push((p, f));
+            }
+        }
+    }
+    pending.par_iter().filter_map(|(p, f)| flow::analyze(catalog, schemas, *p, *f)).collect()
+}
+
+fn report_cycles(workspace: &Workspace, cyclic: &[Vec<DatasetId>], flows: &mut [AnalyzedFlow]) {
+    for cycle in cyclic {
+        let datasets: Vec<_> = cycle
+            .iter()
+            .filter_map(|(p, d)| workspace.pipelines.get(*p).filter(|p| p.kind != PipelineKind::Jobs)?.datasets.get(*d))
+            .collect();
+        let names: Vec<String> = datasets.iter().map(|d| d.name.to_string()).collect();
+        for flow in flows.iter_mut() {
+            let target = workspace.pipelines.get(flow.pipeline).and_then(|p| p.flows.get(flow.flow)).map(|f| &f.target);
+            let member = cycle.iter().any(|(p, _)| *p == flow.pipeline)
+                && datasets.iter().any(|dataset| Some(&dataset.name) == target);
+            if member {
+                flow.errors.push(AnalysisError {
+                    class: "PIPELINE_GRAPH_NOT_TOPOLOGICALLY_SORTABLE".to_owned(),
+                    message: format!("{} read each other in a circle", names.join(", ")),
+                    place: datasets.first().map(|d| d.place.clone()).unwrap_or_default(),
+                });
+            }
+        }
+    }
 }

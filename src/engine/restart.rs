@@ -263,22 +263,16 @@ fn same_types(a: &Schema, b: &Schema) -> bool {
     a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(|(a, b)| a.data_type == b.data_type)
 }
 
-/// The operators of a query analysed under the session's configuration, as they are under the pinned one: format 1 of
-/// aggregation state keeps the keys in the value too.
+/// Operators as they are stored under a configuration: format 1 of aggregation state keeps the keys in the value too.
 pub fn stored_operators(
     operators: &[StatefulOperator],
-    session: &BTreeMap<String, String>,
-    effective: &BTreeMap<String, String>,
+    configuration: &BTreeMap<String, String>,
 ) -> Vec<StatefulOperator> {
-    let keeps_keys = |conf: &BTreeMap<String, String>| conf.get(AGGREGATION_FORMAT).map(String::as_str) == Some("1");
     let mut stored = operators.to_vec();
-    for store in stored.iter_mut().filter(|o| &*o.name == "stateStoreSave").flat_map(|o| &mut o.stores) {
-        match (keeps_keys(session), keeps_keys(effective)) {
-            (false, true) => store.value.fields = [store.key.fields.clone(), store.value.fields.clone()].concat(),
-            (true, false) => {
-                store.value.fields = store.value.fields.split_off(store.key.fields.len().min(store.value.fields.len()))
-            }
-            _ => {}
+    if configuration.get(AGGREGATION_FORMAT).map(String::as_str) == Some("1") {
+        for store in stored.iter_mut().filter(|o| &*o.name == "stateStoreSave").flat_map(|o| &mut o.stores) {
+            let keys = store.key.fields.iter().cloned();
+            store.value.fields = keys.chain(std::mem::take(&mut store.value.fields)).collect();
         }
     }
     stored

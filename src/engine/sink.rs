@@ -39,7 +39,7 @@ impl Sink for TableSink<'_> {
         let count = rows.len();
         if self.output_mode == OutputMode::Complete {
             table.replace(CommitKind::Overwrite, rows, &schema, Some(self.writer));
-            table.note_transaction(batch.query, batch.batch);
+            table.transactions.insert(batch.query, batch.batch);
             return Ok(count);
         }
         if table.format.is_files() {
@@ -56,7 +56,7 @@ impl Sink for TableSink<'_> {
             }
         } else {
             table.append(rows, &schema, Some(self.writer));
-            table.note_transaction(batch.query, batch.batch);
+            table.transactions.insert(batch.query, batch.batch);
         }
         Ok(count)
     }

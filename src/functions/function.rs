@@ -243,6 +243,11 @@ impl Function {
         self.volatility != Volatility::Volatile
     }
 
+    /// NULL in, NULL out (`NullIntolerant`): a predicate over the call rejects rows in which an argument is NULL.
+    pub fn propagates_null(&self) -> bool {
+        matches!(self.nulls, Nulls::Propagate | Nulls::PropagateOrNull)
+    }
+
     /// True where calls are evaluated, false where they are uninterpreted.
     pub fn is_interpreted(&self) -> bool {
         !matches!(self.body, Body::Uninterpreted)

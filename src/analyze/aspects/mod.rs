@@ -8,6 +8,10 @@
 //! All pieces come from the optimized plan, so a filter that was only moved (from above a join to below it, from WHERE into ON of
 //! an inner join) is no difference; places are those of the user's text.
 
+mod collect;
+
+pub(super) use collect::{Query, collect};
+
 use crate::model::{DataType, Place, Source};
 use std::collections::BTreeMap;
 

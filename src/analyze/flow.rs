@@ -1,0 +1,217 @@
+//! One flow: its query resolved, checked, optimized and described.
+
+use super::aspects;
+use super::canonical::Canonical;
+use super::catalog::Catalog;
+use super::resolve::{self, Schemas};
+use super::state::{self, StateFormat};
+use super::{AnalysisError, AnalyzedFlow, legality};
+use crate::functions::EvalContext;
+use crate::model::{
+    Attribute, DataType, DatasetKind, Field, Flow, FlowIdentity, FlowKind, Node, OutputMode, Pipeline, Plan, Platform,
+    Schema, Signature, SourceSignature, WatermarkSignature,
+};
+use jiff::tz::TimeZone;
+
+/// First version of Spark that stores every state field as nullable.
+const ALWAYS_NULLABLE_SINCE: (u32, u32) = (4, 1);
+
+pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize, index: usize) -> Option<AnalyzedFlow> {
+    let home = catalog.workspace.pipelines.get(pipeline)?;
+    let flow = home.flows.get(index)?;
+    let kind = catalog
+        .target(pipeline, &flow.target)
+        .and_then(|(p, d)| catalog.workspace.pipelines.get(p)?.datasets.get(d))
+        .map(|dataset| dataset.kind);
+    let resolved = resolve::resolve(catalog, schemas, pipeline, flow);
+    let settings = Settings { pipeline: home, flow };
+    let streaming = resolved.plan.is_streaming();
+    let mode = output_mode(flow);
+    let mut errors = resolved.errors;
+    errors.extend(query_type_error(home, flow, kind, &resolved.plan));
+    let is_view = kind == Some(DatasetKind::View);
+    if streaming && !is_view {
+        errors.extend(legality::check(&resolved.plan, mode));
+    }
+    let context = EvalContext { zone: settings.zone(), ansi: settings.ansi(), ..EvalContext::default() };
+    let optimized = super::optimize::optimize(resolved.plan.clone(), &context);
+    if streaming && !is_view {
+        errors.extend(legality::check_optimized(&optimized));
+    }
+    let canonical = Canonical::of(&optimized);
+    let format = StateFormat {
+        always_nullable: settings.always_nullable(),
+        aggregation_version: settings.aggregation_version(),
+        output_mode: mode,
+    };
+    let schema = Schema { fields: resolved.output.iter().map(field).collect(), complete: resolved.complete };
+    let signature = Signature {
+        identity: FlowIdentity {
+            pipeline: home.key.clone(),
+            target: flow.target.clone(),
+            flow: flow.name.clone(),
+            checkpoint: checkpoint(home, flow),
+        },
+        sources: streaming_sources(&optimized),
+        operators: if is_view { Vec::new() } else { state::operators(&optimized, &canonical, format) },
+        watermarks: watermarks(&optimized, &canonical),
+        output: schema.clone(),
+    };
+    let aspects = aspects::collect(&aspects::Query {
+        optimized: &optimized,
+        canonical: &canonical,
+        output: &resolved.output,
+        complete: resolved.complete,
+        places: &resolved.places,
+    });
+    let mut unresolved = resolved.unresolved;
+    for gap in &mut unresolved {
+        gap.pipeline = Some(home.key.clone());
+        gap.dataset = Some(flow.target.clone());
+    }
+    Some(AnalyzedFlow {
+        pipeline,
+        flow: index,
+        plan: resolved.plan,
+        optimized,
+        schema,
+        cdc: resolved.cdc,
+        signature,
+        aspects,
+        streaming,
+        unresolved,
+        errors,
+    })
+}
+
+fn field(column: &Attribute) -> Field {
+    Field { name: column.name.to_string(), data_type: column.data_type.clone(), nullable: column.nullable }
+}
+
+/// Pipelines write streaming tables in append mode.
+fn output_mode(flow: &Flow) -> OutputMode {
+    match &flow.kind {
+        FlowKind::StreamJob(write) => write.output_mode,
+        _ => OutputMode::Append,
+    }
+}
+
+fn checkpoint(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
+    match &flow.kind {
+        FlowKind::StreamJob(write) => write.checkpoint.clone(),
+        _ => pipeline.storage.clone(),
+    }
+}
+
+/// `INVALID_FLOW_QUERY_TYPE` (Apache Spark's `GraphValidations`): streaming tables take streams, views over tables take tables.
+fn query_type_error(pipeline: &Pipeline, flow: &Flow, kind: Option<DatasetKind>, plan: &Plan) -> Option<AnalysisError> {
+    let mut has_unknown_leaf = false;
+    plan.walk(&mut |p| has_unknown_leaf |= matches!(&p.node, Node::Opaque { inputs, .. } if inputs.is_empty()));
+    if pipeline.platform != Platform::Spark || has_unknown_leaf || flow.is_once() {
+        return None;
+    }
+    let streaming = plan.is_streaming();
+    let (class, message) = match kind? {
+        DatasetKind::StreamingTable if !streaming => (
+            "INVALID_FLOW_QUERY_TYPE.BATCH_RELATION_FOR_STREAMING_TABLE",
+            "a streaming table needs a query that reads a stream",
+        ),
+        DatasetKind::MaterializedView if streaming => (
+            "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
+            "a materialized view cannot read a stream",
+        ),
+        _ => return None,
+    };
+    Some(AnalysisError { class: class.to_owned(), message: message.to_owned(), place: flow.place.clone() })
+}
+
+/// Streaming leaves, left to right: the order in which Spark zips sources with offsets.
+fn streaming_sources(plan: &Plan) -> Vec<SourceSignature> {
+    plan.reads()
+        .into_iter()
+        .filter(|read| read.streaming)
+        .map(|read| SourceSignature {
+            source: read.source.clone(),
+            options: read.options.clone(),
+            name: read.name.clone(),
+            schema: Schema { fields: read.output.iter().map(field).collect(), complete: read.complete },
+            place: read.place.clone(),
+        })
+        .collect()
+}
+
+fn watermarks(plan: &Plan, canonical: &Canonical) -> Vec<WatermarkSignature> {
+    let mut found = Vec::new();
+    plan.walk(&mut |p| {
+        if let Node::Watermark { event_time, delay, input } = &p.node
+            && input.is_streaming()
+        {
+            found.push(WatermarkSignature {
+                event_time: canonical.expr(event_time),
+                delay: resolve::delay_micros(delay),
+                place: p.place.clone(),
+            });
+        }
+    });
+    found
+}
+
+/// Configuration in force for one flow.
+struct Settings<'a> {
+    pipeline: &'a Pipeline,
+    flow: &'a Flow,
+}
+
+impl Settings<'_> {
+    fn conf(&self, key: &str) -> Option<&str> {
+        self.flow.spark_conf.get(key).or_else(|| self.pipeline.configuration.get(key)).map(String::as_str)
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.conf("spark.sql.session.timeZone").and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
+    }
+
+    /// On by default since Spark 4.0.
+    fn ansi(&self) -> bool {
+        let default = self.pipeline.platform == Platform::Lakeflow || self.pipeline.spark_version >= (4, 0);
+        self.conf("spark.sql.ansi.enabled").map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+
+    fn always_nullable(&self) -> bool {
+        let default =
+            self.pipeline.platform == Platform::Lakeflow || self.pipeline.spark_version >= ALWAYS_NULLABLE_SINCE;
+        self.conf("spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled")
+            .map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+
+    fn aggregation_version(&self) -> u8 {
+        match self.conf("spark.sql.streaming.aggregation.stateFormatVersion") {
+            Some("1") => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// Columns of a dataset from those of its flows: by name, in order of first appearance; types of the first that knows.
+pub(super) fn merge_schemas<'s>(schemas: impl Iterator<Item = &'s Schema>) -> Option<Schema> {
+    let mut merged: Option<Schema> = None;
+    for schema in schemas {
+        let Some(known) = &mut merged else {
+            merged = Some(schema.clone());
+            continue;
+        };
+        known.complete &= schema.complete;
+        for column in &schema.fields {
+            match known.fields.iter_mut().find(|f| f.name.eq_ignore_ascii_case(&column.name)) {
+                Some(field) => {
+                    field.nullable |= column.nullable;
+                    if matches!(field.data_type, DataType::Unknown) {
+                        field.data_type = column.data_type.clone();
+                    }
+                }
+                None => known.fields.push(Field { nullable: true, ..column.clone() }),
+            }
+        }
+    }
+    merged
+}
