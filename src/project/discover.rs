@@ -150,13 +150,19 @@ impl Discovery<'_> {
     }
 
     fn spark_pipelines(&mut self) {
+        let mut folders: BTreeSet<String> = BTreeSet::new();
         for path in spark_pipeline::specifications(self.tree) {
-            if let Some(mut found) = spark_pipeline::read(self.tree, &path) {
-                self.project.diagnostics.append(&mut found.diagnostics);
-                self.project.unresolved.append(&mut found.unresolved);
-                let root = found.pipeline.root.clone();
-                self.unit(found.pipeline, &found.files, vec![root]);
+            let Some(mut found) = spark_pipeline::read(self.tree, &path) else { continue };
+            if !folders.insert(parent(&path).to_owned()) {
+                let message = "Spark refuses a folder with two specifications; the first one is read";
+                let problem = Diagnostic::new(DiagnosticLevel::Error, "MULTIPLE_PIPELINE_SPEC_FILES_FOUND", message);
+                self.project.diagnostics.push(problem.in_file(&path));
+                continue;
             }
+            self.project.diagnostics.append(&mut found.diagnostics);
+            self.project.unresolved.append(&mut found.unresolved);
+            let root = found.pipeline.root.clone();
+            self.unit(found.pipeline, &found.files, vec![root]);
         }
     }
 
@@ -287,13 +293,13 @@ impl Discovery<'_> {
 
     fn finish(mut self) -> Project {
         self.project.units.sort_by(|a, b| a.pipeline.key.cmp(&b.pipeline.key));
-        let mut keys: BTreeSet<String> = BTreeSet::new();
+        // Two units of one key would be taken for one pipeline.
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for unit in &mut self.project.units {
-            let key = unit.pipeline.key.clone();
-            let mut number = 2usize;
-            while !keys.insert(unit.pipeline.key.clone()) {
-                unit.pipeline.key = format!("{key} ({number})");
-                number += 1;
+            let count = counts.entry(unit.pipeline.key.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                unit.pipeline.key = format!("{} ({count})", unit.pipeline.key);
             }
         }
         self.project

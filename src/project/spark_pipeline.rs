@@ -24,26 +24,27 @@ pub(super) struct Specification {
     pub unresolved: Vec<Unresolved>,
 }
 
-/// Paths of all specifications of the tree.
+/// Paths of all files of the tree that may be specifications, those of today's name first.
 pub(super) fn specifications(tree: &dyn Tree) -> Vec<Arc<str>> {
-    let named = |path: &str| {
-        let name = libraries::file_name(path);
-        NAMES.contains(&name) || PREVIEW_NAMES.contains(&name)
-    };
-    tree.entries()
+    let is_preview = |path: &str| PREVIEW_NAMES.contains(&libraries::file_name(path));
+    let named = |path: &str| NAMES.contains(&libraries::file_name(path)) || is_preview(path);
+    let mut found: Vec<Arc<str>> = tree
+        .entries()
         .iter()
         .filter(|entry| {
             entry.kind == EntryKind::File && named(&entry.path) && !super::folder::is_passed_over(&entry.path)
         })
         .map(|entry| Arc::clone(&entry.path))
-        .collect()
+        .collect();
+    found.sort_by_key(|path| is_preview(path));
+    found
 }
 
 /// Reads one; `None` for a file of the preview's name that is something else.
 pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<Specification> {
     let preview = PREVIEW_NAMES.contains(&libraries::file_name(path));
     let folder = libraries::parent(path);
-    let key = if folder.is_empty() { path.as_ref() } else { folder };
+    let key = if folder.is_empty() { "spark-pipeline" } else { folder };
     let mut pipeline = Pipeline::new(key, PipelineKind::SparkPipeline);
     pipeline.platform = Platform::Spark;
     pipeline.root = folder.to_owned();

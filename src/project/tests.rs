@@ -171,7 +171,7 @@ fn a_spark_pipeline_is_what_spark_reads() {
 
     let broken = "name: p\nschema: s\nconfiguration: {k: 1}\nclusters: []\nlibraries:\n  - glob: {include: \"a/**/*.sql\"}\n  - file: {path: a.sql}\n";
     let project = found(&[("spark-pipeline.yml", broken)]);
-    assert_eq!(unit(&project, "spark-pipeline.yml").pipeline.schema.as_deref(), Some("s"));
+    assert_eq!(unit(&project, "spark-pipeline").pipeline.schema.as_deref(), Some("s"));
     assert_eq!(
         told(&project),
         [
@@ -184,9 +184,16 @@ fn a_spark_pipeline_is_what_spark_reads() {
     );
     let preview =
         found(&[("pipeline.yml", "name: p\nstorage: x\ndefinitions:\n  - glob: {include: a.sql}\n"), ("a.sql", TABLE)]);
-    assert_eq!(paths(unit(&preview, "pipeline.yml")), ["a.sql"]);
+    assert_eq!(paths(unit(&preview, "spark-pipeline")), ["a.sql"]);
     assert_eq!(preview.diagnostics[0].level, DiagnosticLevel::Warning);
     assert!(found(&[("pipeline.yml", "stages: [build]\n")]).units.is_empty());
+    let two = found(&[
+        ("p/pipeline.yml", "stages: [build]\n"),
+        ("p/spark-pipeline.yaml", "name: a\nstorage: x\n"),
+        ("p/spark-pipeline.yml", "name: b\nstorage: x\n"),
+    ]);
+    assert_eq!(told(&two), ["MULTIPLE_PIPELINE_SPEC_FILES_FOUND p/spark-pipeline.yml:0"]);
+    assert_eq!(unit(&two, "p").pipeline.name, "a");
 }
 
 #[test]

@@ -6,6 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Files above this many bytes are not kept after they are read.
+const MAX_KEPT_BYTES: usize = 256 * 1024;
+
 /// A repository's objects. libgit2's handles serve one thread at a time, so each reader borrows one of a pool. Contents are kept:
 /// both sides of a comparison share most of them.
 pub(super) struct Objects {
@@ -50,7 +53,9 @@ impl Objects {
             Blob::Bytes(bytes) => bytes,
             Blob::TooBig(size) => return Err(too_big(path, size)),
         };
-        lock(&self.contents).insert(id, Arc::clone(&bytes));
+        if bytes.len() <= MAX_KEPT_BYTES {
+            lock(&self.contents).insert(id, Arc::clone(&bytes));
+        }
         Ok(bytes)
     }
 }

@@ -24,7 +24,7 @@ impl Selection {
         let Some(at) = range_dots(text) else { return Selection::Revision(text.to_owned()) };
         let (before, dots) = text.split_at(at);
         let merge_base = dots.starts_with("...");
-        let after = dots.trim_start_matches("..").trim_start_matches(if merge_base { "." } else { "" });
+        let after = dots.get(if merge_base { 3 } else { 2 }..).unwrap_or_default();
         let or_head = |side: &str| if side.is_empty() { "HEAD".to_owned() } else { side.to_owned() };
         Selection::Range { before: or_head(before), after: or_head(after), merge_base }
     }

@@ -58,6 +58,9 @@ impl Node {
     /// # Errors
     /// A syntax error, as a diagnostic with its place.
     pub fn parse_json(text: &str, path: &Arc<str>) -> Result<Node, Box<Diagnostic>> {
+        if text.len() > MAX_BYTES {
+            return Err(syntax_error("json-syntax", "the JSON is too long to be read".to_owned(), path, 1, 1));
+        }
         build(&mut serde_json::Deserializer::from_str(text), text, path).map_err(|error| {
             syntax_error("json-syntax", format!("this is not JSON: {error}"), path, error.line(), error.column())
         })
@@ -232,6 +235,15 @@ mod tests {
         assert!(error.span.unwrap().line >= 2);
         let error = Node::parse_json("{\n \"a\": }", &"a.json".into()).unwrap_err();
         assert_eq!(error.span.unwrap().line, 2);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_parser(text in "([a-c]: |- |\\[|\\]|\\{|\\}|,|'|\"|\n|  |#|&a |\\*a|<<: |\\||\\\\|é|:|\\t){0,40}") {
+            let _ = Node::parse_yaml(&text, &"a.yml".into());
+            let _ = Node::parse_json(&text, &"a.json".into());
+            places::Places::scan(&text, &"a.yml".into());
+        }
     }
 
     #[test]

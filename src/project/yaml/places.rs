@@ -22,6 +22,8 @@ pub(super) struct Places {
 
 /// Paths deeper than this get the place of their ancestor; the parser refuses such documents anyway.
 const MAX_DEPTH: usize = 128;
+/// Steps of all paths together; what comes after that many gets the place of an ancestor.
+const MAX_STEPS: usize = 2_000_000;
 
 impl Places {
     pub(super) fn scan(text: &str, path: &Arc<str>) -> Places {
@@ -31,6 +33,7 @@ impl Places {
             levels: Vec::new(),
             path: Arc::clone(path),
             found: HashMap::new(),
+            steps_left: MAX_STEPS,
         };
         scanner.run();
         Places { found: scanner.found, start: Arc::new(Span::start_of(Arc::clone(path))) }
@@ -55,6 +58,7 @@ struct Scanner<'a> {
     levels: Vec<Level>,
     path: Arc<str>,
     found: HashMap<Vec<Step>, Arc<Span>>,
+    steps_left: usize,
 }
 
 impl<'a> Scanner<'a> {
@@ -139,6 +143,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn insert(&mut self, steps: Vec<Step>, line: usize, column: usize, width: usize) {
+        self.steps_left = self.steps_left.saturating_sub(steps.len());
+        if self.steps_left == 0 {
+            self.line = self.lines.len();
+            return;
+        }
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         let span = Span {
             path: Arc::clone(&self.path),
@@ -247,6 +256,9 @@ impl Flow {
 
     /// Takes one character; true when the collection is closed. `rest` begins with the character.
     fn step(&mut self, scanner: &mut Scanner<'_>, c: char, next: char, place: (usize, usize), rest: &str) -> bool {
+        if scanner.steps_left == 0 {
+            return true;
+        }
         let quoted = self.token.as_ref().is_some_and(|token| token.quote.is_some());
         match c {
             '{' | '[' if self.base.len() + self.open.len() < MAX_DEPTH => {
