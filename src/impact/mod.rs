@@ -1,1 +1,44 @@
 //! What an effect does further down the graph, and the order of a refresh.
+//!
+//! Takes both analyses, their diff and the rule book's assessment; gives one [`Impact`] for each dataset below a changed one, and
+//! a [`RefreshPlan`] with the commands to run.
+
+mod column;
+mod commands;
+mod downstream;
+mod refresh;
+
+pub use commands::Command;
+pub use refresh::{Blocked, Lossy, PipelineRefresh, RefreshPlan, refresh_plan};
+
+use crate::analyze::Analysis;
+use crate::diff::Diff;
+use crate::graph::Graph;
+use crate::model::Effect;
+use crate::rules::Assessment;
+
+/// What happens to one dataset because of another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Impact {
+    /// The dataset concerned.
+    pub dataset: String,
+    /// Key of its pipeline.
+    pub pipeline: String,
+    /// `streaming-reader`, `materialized-view`, `sink`, `table`, or `column` where a column is followed.
+    pub kind: &'static str,
+    /// The dataset that the change is made to, or its column (`table.column`).
+    pub because_of: String,
+    /// From `because_of` to the dataset, views included.
+    pub path: Vec<String>,
+    pub effect: Effect,
+    /// What to do, or what to expect.
+    pub hint: String,
+}
+
+/// Everything below changed datasets, by cause, then by distance.
+pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment) -> Vec<Impact> {
+    let graph = Graph::new(after);
+    let mut impacts = downstream::follow_effects(after, diff, assessment, &graph);
+    impacts.extend(column::follow_columns(before, after, diff, &graph));
+    impacts
+}
