@@ -6,8 +6,8 @@
 use super::text::is_placeholder_char;
 use super::tokens::{Literal, interval_tokens};
 use sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    Ident, ObjectName, TypeModifier,
+    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, TypeModifier,
 };
 use sqlparser::dialect::{DatabricksDialect, Dialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -164,6 +164,10 @@ impl Dialect for SparkDialect {
         // Spark's `valueExpression`: `+ - ||` bind tighter than shifts, and shifts tighter than `&`.
         match parser.peek_token_ref().token {
             Token::StringConcat => Some(Ok(self.prec_value(Precedence::PlusMinus))),
+            // `x?::type` is try_cast.
+            Token::Question | Token::Placeholder(_) if parser.peek_nth_token_ref(1).token == Token::DoubleColon => {
+                Some(Ok(self.prec_value(Precedence::DoubleColon)))
+            }
             Token::ShiftLeft | Token::ShiftRight => Some(Ok(self.prec_value(Precedence::PlusMinus) - 1)),
             _ => None,
         }
@@ -182,6 +186,17 @@ impl Dialect for SparkDialect {
     }
 
     fn parse_infix(&self, parser: &mut Parser, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        let tried = matches!(&parser.peek_token_ref().token, Token::Question | Token::Placeholder(_));
+        if tried && parser.peek_nth_token_ref(1).token == Token::DoubleColon {
+            parser.next_token();
+            parser.next_token();
+            return Some(parser.parse_data_type().map(|data_type| Expr::Cast {
+                kind: CastKind::TryCast,
+                expr: Box::new(expr.clone()),
+                data_type,
+                format: None,
+            }));
+        }
         if !parser.parse_keyword(Keyword::DIV) {
             return None;
         }

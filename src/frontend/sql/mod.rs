@@ -11,6 +11,8 @@ mod parse;
 #[cfg(test)]
 mod query_tests;
 mod relation_suffix;
+#[cfg(test)]
+mod robustness_tests;
 mod statements;
 mod text;
 mod tokens;

@@ -95,6 +95,14 @@ fn forms_of_queries_are_understood() {
         "SELECT DISTINCT a FROM STREAM(LIVE.t)",
         "SELECT session_window(ts, '5 minutes') w, count(1) FROM STREAM t GROUP BY session_window(ts, '5 minutes'), u",
         "SELECT :p AS p",
+        "SELECT * FROM VALUES 1, 2 AS t",
+        "SELECT * FROM (VALUES 1, least(2, 3)) AS t (a)",
+        "SELECT * FROM VALUES (1, 2) t(a, b) WHERE a > 1",
+        "VALUES (1, 2), (3, 4) AS t(a, b)",
+        "SELECT values, x.values FROM values",
+        "SELECT * EXCEPT (t.a, u.b) FROM t JOIN u USING (k)",
+        "SELECT a?::INT, b::INT?::STRING FROM t",
+        "SELECT X\"1F\", -.5e+2BD, 3.e+3, 1E-3D",
         "SELECT a FROM t WHERE b = :p AND ts > now() - INTERVAL 7 DAYS",
     ] {
         let parsed = parse_query(text, &Context::new(Origin::file("q.sql".into())));

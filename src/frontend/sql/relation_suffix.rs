@@ -13,6 +13,9 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 /// Starts an alias that carries clauses: mark, index, mark, the alias itself (or nothing).
 const MARK: char = '\u{1}';
 
+/// Between the parts of a dotted name that had to become one identifier.
+pub(super) const PART_MARK: char = '\u{2}';
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct RelationSuffix {
     /// `WITH ('key' = value, …)`.
@@ -59,6 +62,9 @@ impl Rewriter<'_> {
         let mut in_from = vec![false];
         while let Some(lexeme) = self.lexemes.get(self.index) {
             let reading = in_from.last().copied().unwrap_or(false);
+            if self.excepted_columns() || self.inline_table(reading) {
+                continue;
+            }
             if reading && self.stream()? || reading && self.after_relation() && self.suffix()? {
                 continue;
             }
@@ -87,6 +93,109 @@ impl Rewriter<'_> {
             self.copy();
         }
         Ok(())
+    }
+
+    /// `* EXCEPT (t.a)`: sqlparser takes only single names, so the dotted one becomes one (see [`PART_MARK`]).
+    fn excepted_columns(&mut self) -> bool {
+        let star = self.out.last().is_some_and(|token| token.token == Token::Mul);
+        if !star || !self.word_at(0, "except") || self.token(1) != Some(&Token::LParen) {
+            return false;
+        }
+        self.copy();
+        self.copy();
+        while let Some(Token::Word(word)) = self.token(0) {
+            let start = self.lexemes.get(self.index).map_or(Span::empty(), |lexeme| lexeme.span);
+            let (mut value, mut end) = (word.value.clone(), start.end);
+            self.index += 1;
+            while let (Some(Token::Period), Some(Token::Word(next))) = (self.token(0), self.token(1)) {
+                value = format!("{value}{PART_MARK}{}", next.value);
+                end = self.lexemes.get(self.index + 1).map_or(end, |lexeme| lexeme.span.end);
+                self.index += 2;
+            }
+            let word = Word { value, quote_style: Some('`'), keyword: Keyword::NoKeyword };
+            self.push(Token::Word(word), Span::new(start.start, end));
+            if self.token(0) != Some(&Token::Comma) {
+                break;
+            }
+            self.copy();
+        }
+        true
+    }
+
+    /// `VALUES 1, 2` becomes `VALUES (1), (2)`, and outside FROM it gets a SELECT around it, since it may have an alias.
+    fn inline_table(&mut self, in_from: bool) -> bool {
+        if !self.word_at(0, "values")
+            || in_from
+                && self
+                    .out
+                    .last()
+                    .is_some_and(|token| matches!(token.token, Token::Word(_)) && !ends_with_from(&token.token))
+        {
+            return false;
+        }
+        let relation = self.out.last().is_none_or(|token| {
+            matches!(&token.token, Token::LParen | Token::Comma)
+                || ends_with_from(&token.token)
+                || is_set_operator(&token.token)
+        });
+        if !relation
+            || self
+                .token(1)
+                .is_none_or(|token| matches!(token, Token::Period | Token::Comma | Token::RParen | Token::Eq))
+        {
+            return false;
+        }
+        let start = self
+            .lexemes
+            .get(self.index)
+            .map_or(Span::empty(), |lexeme| Span::new(lexeme.span.start, lexeme.span.start));
+        let nested = self.out.last().is_some_and(|token| token.token == Token::LParen);
+        if !in_from || nested {
+            for token in [Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")] {
+                self.push(token, start);
+            }
+        }
+        self.copy();
+        loop {
+            let parenthesized = self.token(0) == Some(&Token::LParen);
+            let first =
+                self.lexemes.get(self.index).map_or(start, |lexeme| Span::new(lexeme.span.start, lexeme.span.start));
+            if !parenthesized {
+                self.push(Token::LParen, first);
+            }
+            let mut depth = 0usize;
+            while let Some(token) = self.token(0) {
+                match token {
+                    Token::LParen => depth += 1,
+                    Token::RParen if depth == 0 => break,
+                    Token::RParen => depth -= 1,
+                    Token::Comma if depth == 0 => break,
+                    Token::Word(word)
+                        if depth == 0
+                            && word.quote_style.is_none()
+                            && (word.keyword == Keyword::AS || ends_relation(word.keyword)) =>
+                    {
+                        break;
+                    }
+                    _ => {}
+                }
+                self.copy();
+                if parenthesized && depth == 0 {
+                    break;
+                }
+            }
+            if !parenthesized {
+                let end = self.out.last().map_or(first, |token| Span::new(token.span.end, token.span.end));
+                self.push(Token::RParen, end);
+            }
+            if self.token(0) != Some(&Token::Comma)
+                || self.word_at(1, "values")
+                || in_from && self.token(1) != Some(&Token::LParen) && parenthesized
+            {
+                return true;
+            }
+            self.copy();
+        }
     }
 
     /// Whether a word starts or ends a FROM list.
@@ -418,6 +527,10 @@ fn plain(lexemes: &[Lexeme]) -> Vec<TokenWithSpan> {
 
 fn ends_with_from(token: &Token) -> bool {
     matches!(token, Token::Word(word) if word.quote_style.is_none() && starts_relation(word.keyword))
+}
+
+fn is_set_operator(token: &Token) -> bool {
+    ["union", "all", "distinct", "intersect", "except", "minus"].iter().any(|word| is_word(token, word))
 }
 
 /// Keywords after which a relation stands.

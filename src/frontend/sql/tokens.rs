@@ -126,6 +126,12 @@ fn join_numbers(lexemes: Vec<Lexeme>) -> Vec<Lexeme> {
                     word_token(format!("{digits}{value}"))
                 }
             }
+            // `X"1F"`: only the form in single quotes is one token already.
+            (Token::Word(Word { value, quote_style: None, .. }), Token::DoubleQuotedString(digits))
+                if adjacent && value.eq_ignore_ascii_case("x") =>
+            {
+                Token::HexStringLiteral(digits.clone())
+            }
             _ => {
                 joined.push(lexeme);
                 continue;
@@ -142,12 +148,16 @@ fn word_token(value: String) -> Token {
     Token::Word(Word { value, quote_style: None, keyword: Keyword::NoKeyword })
 }
 
-/// Splits at semicolons outside parentheses; empty statements are left out.
+/// Splits at semicolons; a compound statement (`BEGIN … END`) is one. Empty statements are left out.
 pub(super) fn statements(lexemes: &[Lexeme]) -> Vec<&[Lexeme]> {
     let mut statements = Vec::new();
     let mut start = 0;
+    let mut blocks = Blocks::default();
     for (index, lexeme) in lexemes.iter().enumerate() {
-        if lexeme.token == Token::SemiColon {
+        let head = lexemes.get(start..index).unwrap_or_default();
+        let transaction = lexemes.get(index + 1).is_some_and(|next| is_word(&next.token, "transaction"));
+        blocks.read(&lexeme.token, (head.is_empty() || is_procedure(head)) && !transaction);
+        if lexeme.token == Token::SemiColon && blocks.depth == 0 {
             statements.extend(lexemes.get(start..index));
             start = index + 1;
         }
@@ -155,6 +165,48 @@ pub(super) fn statements(lexemes: &[Lexeme]) -> Vec<&[Lexeme]> {
     statements.extend(lexemes.get(start..));
     statements.retain(|statement| !statement.is_empty());
     statements
+}
+
+/// `CREATE [OR REPLACE] PROCEDURE … AS`, behind which a block stands.
+fn is_procedure(head: &[Lexeme]) -> bool {
+    let [first, .., last] = head else { return false };
+    is_word(&last.token, "as")
+        && is_word(&first.token, "create")
+        && head.iter().take(4).any(|lexeme| is_word(&lexeme.token, "procedure"))
+}
+
+/// Nesting of SQL scripting's blocks: `BEGIN`, `IF`, `CASE`, `FOR`, `WHILE`, `LOOP` and `REPEAT`, each up to its `END`.
+#[derive(Debug, Default)]
+struct Blocks {
+    depth: usize,
+    /// A statement may start here.
+    fresh: bool,
+    /// The last word was END: the next one only names what ends.
+    ended: bool,
+}
+
+impl Blocks {
+    /// `opens`: the token starts a statement of the script itself, where only BEGIN makes a block.
+    fn read(&mut self, token: &Token, opens: bool) {
+        let any = |words: &[&str]| words.iter().any(|word| is_word(token, word));
+        if self.depth == 0 {
+            self.depth = usize::from(opens && any(&["begin"]));
+            self.fresh = true;
+            return;
+        }
+        let after_end = std::mem::take(&mut self.ended);
+        let fresh = std::mem::take(&mut self.fresh);
+        if any(&["end"]) {
+            self.depth -= 1;
+            self.ended = true;
+        } else if !after_end && (any(&["case"]) || fresh && any(&["begin", "if", "for", "while", "loop", "repeat"])) {
+            self.depth += 1;
+            self.fresh = any(&["begin", "loop", "repeat"]);
+        } else {
+            // `label: WHILE …` starts a statement behind the colon.
+            self.fresh = matches!(token, Token::SemiColon | Token::Colon) || any(&["then", "else", "do"]);
+        }
+    }
 }
 
 /// Reads a statement's tokens from left to right.

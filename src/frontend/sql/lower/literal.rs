@@ -49,13 +49,22 @@ pub(super) fn negated(value: &Value) -> Option<Value> {
     })
 }
 
+/// Digits, a fraction and a decimal exponent: the scale is what the exponent leaves of the fraction.
 fn decimal(text: &str) -> Option<Expr> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = format!("{whole}{fraction}");
+    let (mantissa, exponent) = text.split_once('E').unwrap_or((text, "0"));
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let shift = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+    let zeros = usize::try_from(-shift).unwrap_or(0);
+    if zeros > 38 {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}{}", "0".repeat(zeros));
     let unscaled: i128 = digits.parse().ok()?;
-    let scale = i8::try_from(fraction.len()).ok()?;
+    let scale = i8::try_from(shift.max(0)).ok()?;
     let significant = digits.trim_start_matches('0').len();
-    let precision = u8::try_from(significant.max(fraction.len()).max(1)).ok().filter(|p| *p <= 38)?;
+    let precision =
+        u8::try_from(significant.max(usize::try_from(scale).unwrap_or(0)).max(1)).ok().filter(|p| *p <= 38)?;
     let value = Value::Decimal(Decimal { unscaled, precision, scale });
     Some(Expr::literal(value, DataType::Decimal { precision, scale }))
 }

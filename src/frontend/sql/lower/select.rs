@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use super::grouping::contains_aggregate;
+use crate::frontend::sql::relation_suffix::PART_MARK;
 use crate::frontend::sql::text::decode;
 use crate::model::{DataType, Expr, Field, GroupingSets, Node, Place, Plan, Schema, SortKey};
 use sqlparser::ast::{self, Spanned};
@@ -144,7 +145,7 @@ impl Lowering<'_> {
         let except = match &options.opt_except {
             Some(except) => std::iter::once(&except.first_element)
                 .chain(&except.additional_elements)
-                .map(|ident| decode(&ident.value))
+                .map(|ident| decode(&ident.value).replace(PART_MARK, "."))
                 .collect(),
             None => Vec::new(),
         };

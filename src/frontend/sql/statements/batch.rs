@@ -44,7 +44,14 @@ fn at_any_query(cursor: &Cursor) -> bool {
 impl<'a> StatementReader<'a> {
     pub(super) fn batch(&mut self, verb: &str) -> Read<Statement> {
         let write = match verb {
-            "insert" => self.insert(),
+            "insert" => {
+                let with: &[Lexeme] = if self.cursor.at_words(&["with"]) {
+                    self.cursor.take_until(|cursor| cursor.at_words(&["insert"]))
+                } else {
+                    &[]
+                };
+                self.insert(with)
+            }
             "merge" => self.merge(),
             "delete" => self.delete(),
             "update" => self.update(),
@@ -56,8 +63,8 @@ impl<'a> StatementReader<'a> {
         Ok(Statement::Write(Box::new(write)))
     }
 
-    /// `WITH x AS (…) INSERT INTO …`.
-    pub(super) fn with_writes(&self) -> bool {
+    /// An INSERT or MERGE behind what the statement starts with: `WITH x AS (…) INSERT …`, `FROM x INSERT …`.
+    pub(super) fn writes_inside(&self) -> bool {
         let mut depth = 0i32;
         self.cursor.rest().iter().any(|lexeme| {
             match &lexeme.token {
@@ -69,6 +76,20 @@ impl<'a> StatementReader<'a> {
         })
     }
 
+    /// `FROM source INSERT … SELECT … INSERT … SELECT …`: one write for each INSERT.
+    pub(super) fn multi_insert(&mut self) -> Read<Vec<Statement>> {
+        let source = self.cursor.take_until(|cursor| cursor.at_words(&["insert"]));
+        let mut writes = Vec::new();
+        while !self.cursor.at_end() {
+            let part = self.cursor.take_until(|cursor| cursor.at_words(&["insert"]));
+            let mut reader = StatementReader::new(self.context, self.session, self.cursor.lexed, part);
+            let write = reader.insert(source);
+            self.problems.extend(reader.problems);
+            writes.push(Statement::Write(Box::new(write?)));
+        }
+        Ok(writes)
+    }
+
     fn write_target(&mut self) -> Read<WriteTarget> {
         let parts = self.name_parts()?;
         Ok(match parts.as_slice() {
@@ -78,12 +99,7 @@ impl<'a> StatementReader<'a> {
     }
 
     /// `[WITH …] INSERT {INTO | OVERWRITE} [TABLE] t [PARTITION (…)] [(columns)] [BY NAME] [REPLACE …] query`.
-    fn insert(&mut self) -> Read<BatchWrite> {
-        let with = if self.cursor.at_words(&["with"]) {
-            Some(self.cursor.take_until(|cursor| cursor.at_words(&["insert"])))
-        } else {
-            None
-        };
+    fn insert(&mut self, before_query: &[Lexeme]) -> Read<BatchWrite> {
         self.expect_word("insert")?;
         let overwrite = self.cursor.take_word("overwrite");
         if !overwrite {
@@ -120,6 +136,9 @@ impl<'a> StatementReader<'a> {
                 self.cursor.take_identifier().ok_or_else(|| self.unexpected("an alias"))?;
             } else if self.cursor.take_words(&["using"]) {
                 write.format = self.cursor.take_identifier().map(|format| format.to_lowercase());
+            } else if self.cursor.take_words(&["options"]) {
+                let options = self.key_values("OPTIONS")?;
+                write.options.extend(options.into_iter().map(|(key, value)| (key.to_lowercase(), value)));
             } else if write.columns.is_none() && self.at_column_list() {
                 let inner = self.expect_parenthesized("columns")?;
                 write.columns = Some(self.column_names(inner));
@@ -127,7 +146,7 @@ impl<'a> StatementReader<'a> {
                 break;
             }
         }
-        let query: Vec<Lexeme> = with.unwrap_or_default().iter().chain(self.cursor.rest()).cloned().collect();
+        let query: Vec<Lexeme> = before_query.iter().chain(self.cursor.rest()).cloned().collect();
         self.cursor.skip_to_end();
         // `REPLACE ON` may give the query an alias: `(SELECT …) AS s`.
         let aliased = matches!(write.operation, WriteOperation::ReplaceOn(_));
@@ -261,7 +280,7 @@ impl<'a> StatementReader<'a> {
         if self.cursor.take_word("drop") {
             let _ = self.cursor.take_words(&["if", "exists"]);
             let mut partitions = Vec::new();
-            while self.cursor.take_word("partition") {
+            while !self.cursor.at_words(&["partition", "field"]) && self.cursor.take_word("partition") {
                 let inner = self.expect_parenthesized("the partition")?;
                 partitions.push(self.partition_values(inner));
                 self.cursor.take(&Token::Comma);

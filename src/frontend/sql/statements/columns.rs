@@ -110,8 +110,19 @@ impl<'a> StatementReader<'a> {
     }
 
     fn column_clause(&mut self, dataset: &mut Dataset, field: &mut Field, generated: &mut bool) -> Read<()> {
-        const CLAUSES: [&str; 9] =
-            ["not", "comment", "default", "generated", "mask", "constraint", "primary", "collate", "references"];
+        const CLAUSES: [&str; 11] = [
+            "not",
+            "comment",
+            "default",
+            "generated",
+            "mask",
+            "constraint",
+            "primary",
+            "collate",
+            "references",
+            "foreign",
+            "unique",
+        ];
         let ends = |cursor: &Cursor| CLAUSES.iter().any(|word| cursor.at_words(&[word]));
         if self.cursor.take_words(&["not", "null"]) {
             field.nullable = false;
@@ -121,9 +132,10 @@ impl<'a> StatementReader<'a> {
             self.expect_string("COMMENT")?;
             return Ok(());
         }
-        let kind = ["default", "generated", "mask", "constraint", "primary", "collate", "references", "unique"]
-            .into_iter()
-            .find(|word| self.cursor.at_words(&[word]));
+        let kind =
+            ["default", "generated", "mask", "constraint", "primary", "collate", "references", "foreign", "unique"]
+                .into_iter()
+                .find(|word| self.cursor.at_words(&[word]));
         let Some(kind) = kind else {
             return Err(self.unexpected("a clause of the column, `,` or `)`"));
         };

@@ -49,6 +49,9 @@ impl<'a> StatementReader<'a> {
         } else {
             return Ok(self.create_other());
         };
+        if kind == DatasetKind::View && self.is_metric_view() {
+            return Ok(Statement::Other { what: "CREATE VIEW … WITH METRICS".to_owned(), matters: false });
+        }
         if kind == DatasetKind::Table && !self.has_flow_clause() {
             return self.batch_create(head);
         }
@@ -84,6 +87,13 @@ impl<'a> StatementReader<'a> {
         let harmless = ["schema", "database", "catalog", "volume", "connection", "share", "recipient", "external"];
         let matters = !harmless.iter().any(|word| self.cursor.at_words(&[word]));
         Statement::Other { what: self.first_words(), matters }
+    }
+
+    /// `WITH METRICS LANGUAGE YAML`: measures for dashboards, which no flow reads.
+    fn is_metric_view(&self) -> bool {
+        let mut ahead = self.cursor.clone();
+        ahead.take_until(|cursor| cursor.at_words(&["with", "metrics"]) || cursor.at_words(&["as"]));
+        ahead.at_words(&["with", "metrics"])
     }
 
     /// `FLOW` outside parentheses, before any AS.

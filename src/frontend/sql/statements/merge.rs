@@ -87,6 +87,7 @@ impl<'a> StatementReader<'a> {
         }
         if self.cursor.take_words(&["update", "set"]) {
             if self.cursor.take(&Token::Mul) {
+                self.excepted_columns()?;
                 return Ok(MergeAction::UpdateAll);
             }
             let tokens = self.cursor.take_until(at_when);
@@ -94,6 +95,7 @@ impl<'a> StatementReader<'a> {
         }
         self.expect_word("insert")?;
         if self.cursor.take(&Token::Mul) {
+            self.excepted_columns()?;
             return Ok(MergeAction::InsertAll);
         }
         let inner = self.expect_parenthesized("columns")?;
@@ -102,5 +104,17 @@ impl<'a> StatementReader<'a> {
         let inner = self.expect_parenthesized("values")?;
         let values = split_commas(inner).into_iter().map(|item| self.expression(item)).collect();
         Ok(MergeAction::Insert { columns, values })
+    }
+
+    /// `* EXCEPT (a, b)`: which columns are left needs both schemas, so it is said that they are not told apart.
+    fn excepted_columns(&mut self) -> Read<()> {
+        let start = self.cursor.index();
+        if self.cursor.take_word("except") {
+            self.expect_parenthesized("columns")?;
+            let place = self.place_since(start);
+            let message = "EXCEPT is not understood in MERGE: all columns count as written".to_owned();
+            self.problems.warning("sql-unsupported", message, place.span().cloned());
+        }
+        Ok(())
     }
 }

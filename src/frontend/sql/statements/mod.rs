@@ -78,31 +78,41 @@ pub fn parse_statements(text: &str, context: &Context, session: &mut Session) ->
     report_unknown(&lexed, &mut script.problems);
     for lexemes in statements(&lexed.lexemes) {
         let mut reader = StatementReader::new(context, session, &lexed, lexemes);
-        let statement = reader.statement();
+        let made = reader.statements();
         script.problems.extend(reader.problems);
-        match &statement {
-            Statement::Set { key, value: Some(value) } => {
-                session.spark_conf.insert(key.clone(), value.clone());
-            }
-            Statement::Set { key, value: None } => {
-                session.spark_conf.remove(key);
-            }
-            Statement::Use { catalog, schema } => {
-                if catalog.is_some() {
-                    session.namespace.catalog.clone_from(catalog);
-                }
-                if schema.is_some() {
-                    session.namespace.schema.clone_from(schema);
-                }
-            }
-            _ => {}
+        let place = Place::from(span_of(lexemes, context));
+        for statement in made {
+            session.follow(&statement);
+            script.statements.push((statement, place.clone()));
         }
-        script.statements.push((statement, Place::from(span_of(lexemes, context))));
     }
     if let Some(problem) = lexed.error {
         script.problems.error("sql-syntax", problem.message, problem.span);
     }
     script
+}
+
+impl Session {
+    /// Takes over what a statement sets.
+    fn follow(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Set { key, value: Some(value) } => {
+                self.spark_conf.insert(key.clone(), value.clone());
+            }
+            Statement::Set { key, value: None } => {
+                self.spark_conf.remove(key);
+            }
+            Statement::Use { catalog, schema } => {
+                if catalog.is_some() {
+                    self.namespace.catalog.clone_from(catalog);
+                }
+                if schema.is_some() {
+                    self.namespace.schema.clone_from(schema);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A statement that ends where it should not.
@@ -122,15 +132,18 @@ impl<'a> StatementReader<'a> {
         StatementReader { context, session, cursor, whole: lexemes, problems: Problems::default() }
     }
 
-    fn statement(&mut self) -> Statement {
-        match self.dispatch() {
-            Ok(statement) => statement,
-            Err(problem) => {
-                let span = problem.span.or_else(|| span_of(self.whole, self.context));
-                self.problems.error("sql-syntax", problem.message, span);
-                Statement::Broken
-            }
-        }
+    /// What the tokens say: one statement, or several for `FROM … INSERT … INSERT …`.
+    fn statements(&mut self) -> Vec<Statement> {
+        let outcome = if self.cursor.at_words(&["from"]) && self.writes_inside() {
+            self.multi_insert()
+        } else {
+            self.dispatch().map(|statement| vec![statement])
+        };
+        outcome.unwrap_or_else(|problem| {
+            let span = problem.span.or_else(|| span_of(self.whole, self.context));
+            self.problems.error("sql-syntax", problem.message, span);
+            vec![Statement::Broken]
+        })
     }
 
     fn dispatch(&mut self) -> Read<Statement> {
@@ -147,7 +160,7 @@ impl<'a> StatementReader<'a> {
             "set" | "reset" => self.set(),
             "use" => self.use_namespace(),
             "from" | "select" | "values" | "table" => Ok(Statement::Query(Box::new(self.rest_as_query()))),
-            "with" if self.with_writes() => self.batch("insert"),
+            "with" if self.writes_inside() => self.batch("insert"),
             "with" => Ok(Statement::Query(Box::new(self.rest_as_query()))),
             "insert" | "merge" | "delete" | "update" | "truncate" | "copy" | "drop" => self.batch(&first),
             _ => self.other(),
@@ -156,9 +169,10 @@ impl<'a> StatementReader<'a> {
 
     /// Statements that are kept by name. Those of the first list neither define nor change what tables hold.
     fn other(&mut self) -> Read<Statement> {
-        const HARMLESS: [&str; 19] = [
-            "analyze", "cache", "clear", "comment", "describe", "desc", "explain", "fsck", "grant", "list", "msck",
-            "optimize", "refresh", "revoke", "show", "uncache", "undrop", "vacuum", "print",
+        const HARMLESS: [&str; 23] = [
+            "add", "analyze", "cache", "clear", "comment", "describe", "desc", "explain", "fsck", "generate", "grant",
+            "list", "msck", "optimize", "refresh", "remove", "revoke", "show", "uncache", "undrop", "unset", "vacuum",
+            "reorg",
         ];
         const KNOWN: [&str; 12] = [
             "declare", "begin", "call", "execute", "load", "repair", "restore", "convert", "deny", "export", "import",

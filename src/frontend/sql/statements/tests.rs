@@ -323,3 +323,27 @@ fn batch_statements_are_writes() {
         Source::Files { format: "json".into(), path: "/p".into(), auto_loader: false }
     );
 }
+
+#[test]
+fn scripts_keep_their_blocks_together_and_multi_inserts_apart() {
+    let script = script(
+        "BEGIN DECLARE n INT DEFAULT 0; again: WHILE n < 3 DO SET n = n + 1; IF n = 2 THEN ITERATE again; END IF; END WHILE again;
+           SELECT CASE WHEN n > 1 THEN 1 END; END;
+         SELECT if(a, 1, 2) FROM t; FROM s INSERT INTO a SELECT x INSERT OVERWRITE b SELECT y WHERE y > 1",
+    );
+    let kinds: Vec<&str> = script
+        .iter()
+        .map(|statement| match statement {
+            Statement::Other { what, .. } => what.as_str(),
+            Statement::Query(_) => "query",
+            Statement::Write(write) => match write.operation {
+                WriteOperation::Append => "append",
+                _ => "overwrite",
+            },
+            _ => "?",
+        })
+        .collect();
+    assert_eq!(kinds, ["BEGIN DECLARE N", "query", "append", "overwrite"]);
+    let Some(Statement::Write(last)) = script.last() else { panic!() };
+    assert_eq!(last.query.as_ref().unwrap().reads()[0].source, Source::Table(QualifiedName::bare("s")));
+}
