@@ -14,6 +14,7 @@
 //! - [`impact`]: what that does downstream, and the refresh plan.
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
+//! - [`review`]: the main job, from two trees to a report.
 //! - [`report`]: text, JSON and the other formats.
 //! - [`cli`]: the command line.
 
@@ -29,5 +30,6 @@ pub mod impact;
 pub mod model;
 pub mod project;
 pub mod report;
+pub mod review;
 pub mod revision;
 pub mod rules;

@@ -1,1 +1,209 @@
 //! The result of a run as text, JSON and other formats: one file a format.
+//!
+//! Takes a [`Report`], which is complete in itself (also the texts that its places stand in), and gives one string a format.
+//! Whatever came out of a repository is made harmless for the format it goes to.
+
+mod json;
+mod safe;
+mod snippet;
+mod text;
+
+use crate::confirm::FlowConfirmation;
+use crate::diff::FlowStatus;
+use crate::model::{Diagnostic, Effect, FullRefresh, Platform, QualifiedName, Severity, Span, Unresolved};
+use crate::rules::Finding;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Revision {
+    Before,
+    After,
+}
+
+impl Revision {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Revision::Before => "before",
+            Revision::After => "after",
+        }
+    }
+}
+
+/// One of the two revisions, as the user knows it.
+#[derive(Debug, Clone)]
+pub struct Side {
+    pub label: String,
+}
+
+/// What happens to one flow.
+#[derive(Debug, Clone)]
+pub struct FlowVerdict {
+    /// Key of the pipeline.
+    pub pipeline: String,
+    pub flow: String,
+    pub dataset: QualifiedName,
+    pub status: FlowStatus,
+    /// The worst that its findings claim, or what the engine observed where they leave it to the engine.
+    pub effect: Effect,
+    pub full_refresh: FullRefresh,
+    /// None for an unchanged flow that nothing concerns.
+    pub confirmation: Option<Confirmation>,
+    /// Indices into the report's findings.
+    pub findings: Vec<usize>,
+    pub before: Option<Span>,
+    pub after: Option<Span>,
+}
+
+/// What an engine observed of a flow, beside what the rules claim.
+#[derive(Debug, Clone)]
+pub enum Confirmation {
+    NotRun {
+        reason: String,
+    },
+    Ran {
+        run: Box<FlowConfirmation>,
+        /// None where the engine could observe nothing.
+        agrees: Option<bool>,
+    },
+}
+
+impl Confirmation {
+    pub fn not_run(reason: &str) -> Self {
+        Confirmation::NotRun { reason: reason.to_owned() }
+    }
+
+    /// Compares what was observed with what is claimed.
+    pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
+        let agrees = run.observed.map(|observed| same_outcome(claimed, observed));
+        Confirmation::Ran { run: Box::new(run), agrees }
+    }
+
+    pub fn agrees(&self) -> Option<bool> {
+        match self {
+            Confirmation::NotRun { .. } => None,
+            Confirmation::Ran { agrees, .. } => *agrees,
+        }
+    }
+}
+
+/// An ignored edit leaves the table as a full refresh would make it only by chance: an engine sees `none` or old rows that differ.
+fn same_outcome(claimed: Effect, observed: Effect) -> bool {
+    claimed == observed || (claimed == Effect::Ignored && matches!(observed, Effect::None | Effect::Mixed))
+}
+
+/// Texts of the files that places of a report stand in.
+#[derive(Debug, Clone, Default)]
+pub struct Texts(BTreeMap<(Revision, Arc<str>), Arc<str>>);
+
+impl Texts {
+    pub fn add(&mut self, revision: Revision, path: &Arc<str>, read: impl FnOnce() -> Option<Arc<str>>) {
+        let key = (revision, Arc::clone(path));
+        if !self.0.contains_key(&key)
+            && let Some(text) = read()
+        {
+            self.0.insert(key, text);
+        }
+    }
+
+    pub fn get(&self, revision: Revision, path: &str) -> Option<&str> {
+        self.0.get(&(revision, path.into())).map(AsRef::as_ref)
+    }
+}
+
+/// Everything that one comparison found out.
+#[derive(Debug, Clone)]
+pub struct Report {
+    pub before: Side,
+    pub after: Side,
+    pub platform: Platform,
+    /// Number of pipelines, of either side.
+    pub pipelines: usize,
+    /// By pipeline, dataset and name.
+    pub flows: Vec<FlowVerdict>,
+    /// Most severe first.
+    pub findings: Vec<Finding>,
+    pub unresolved: Vec<(Revision, Unresolved)>,
+    pub diagnostics: Vec<(Revision, Diagnostic)>,
+    pub texts: Texts,
+}
+
+impl Report {
+    /// The worst effect on any flow or in any finding that is not allowed.
+    pub fn worst(&self) -> Effect {
+        let findings = self.findings.iter().filter(|finding| finding.allowed.is_none()).map(|finding| finding.effect);
+        self.flows.iter().map(|flow| flow.effect).chain(findings).max().unwrap_or(Effect::None)
+    }
+
+    /// Findings of a severity that count.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|f| f.severity == severity && f.allowed.is_none()).count()
+    }
+
+    /// Claims that the engine contradicts.
+    pub fn contradicted(&self) -> usize {
+        self.agreeing(false)
+    }
+
+    /// Claims that the engine confirms.
+    pub fn confirmed(&self) -> usize {
+        self.agreeing(true)
+    }
+
+    fn agreeing(&self, value: bool) -> usize {
+        self.flows.iter().filter_map(|flow| flow.confirmation.as_ref()).filter(|c| c.agrees() == Some(value)).count()
+    }
+
+    /// Some finding stands at or above the severity.
+    pub fn fails(&self, fail_on: Severity) -> bool {
+        fail_on != Severity::Off && self.findings.iter().any(|f| f.severity >= fail_on && f.allowed.is_none())
+    }
+
+    /// Every place that a report may show.
+    pub fn places(&self) -> impl Iterator<Item = (Revision, &Span)> {
+        let findings = self.findings.iter().flat_map(|finding| {
+            let before = finding.before.span().map(|span| (Revision::Before, span));
+            before.into_iter().chain(finding.after.span().map(|span| (Revision::After, span)))
+        });
+        let diagnostics =
+            self.diagnostics.iter().filter_map(|(revision, d)| d.span.as_ref().map(|span| (*revision, span)));
+        findings.chain(diagnostics)
+    }
+}
+
+/// A report's form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Format::Text),
+            "json" => Ok(Format::Json),
+            _ => Err(format!("`{text}` is no report format; known are text, json")),
+        }
+    }
+}
+
+/// How a report for people looks.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    pub colors: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Reasons, witnesses and remedies of every finding, also of notes.
+    pub explain: bool,
+}
+
+pub fn render(report: &Report, format: Format, style: Style) -> String {
+    match format {
+        Format::Text => text::render(report, style),
+        Format::Json => json::render(report),
+    }
+}

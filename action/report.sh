@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs pipelint once and keeps every report. Gives the outputs `exit-code`, `worst`, `findings`, `json`, `sarif`, `markdown`.
+set -euo pipefail
+
+reports=${RUNNER_TEMP:-/tmp}/pipelint-reports
+mkdir -p "$reports"
+args=(diff "$PIPELINT_RANGE" --fail-on "${PIPELINT_FAIL_ON:-error}"
+  --format "json=$reports/pipelint.json" --format "sarif=$reports/pipelint.sarif" --format "markdown=$reports/pipelint.md")
+if [ -n "${PIPELINT_TARGET:-}" ]; then args+=(--target "$PIPELINT_TARGET"); fi
+if [ -n "${PIPELINT_PLATFORM:-}" ]; then args+=(--platform "$PIPELINT_PLATFORM"); fi
+if [ -n "${PIPELINT_BASELINE:-}" ]; then args+=(--baseline "$PIPELINT_BASELINE"); fi
+if [ "${PIPELINT_ANNOTATIONS:-true}" = true ]; then args+=(--format github); else args+=(--format text); fi
+
+code=0
+"$PIPELINT_BIN" "${args[@]}" || code=$?
+
+worst=none
+findings=0
+if [ -s "$reports/pipelint.json" ]; then
+  worst=$(jq -r '.summary.worst // "none"' "$reports/pipelint.json")
+  findings=$(jq -r '.findings | length' "$reports/pipelint.json")
+fi
+if [ -s "$reports/pipelint.md" ]; then
+  # A job summary holds 1 MiB at most.
+  head -c 1000000 "$reports/pipelint.md" >>"$GITHUB_STEP_SUMMARY"
+fi
+{
+  echo "exit-code=$code"
+  echo "worst=$worst"
+  echo "findings=$findings"
+  echo "json=$reports/pipelint.json"
+  echo "sarif=$reports/pipelint.sarif"
+  echo "markdown=$reports/pipelint.md"
+} >>"$GITHUB_OUTPUT"

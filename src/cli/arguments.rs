@@ -1,0 +1,172 @@
+//! Every argument of every subcommand.
+
+use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser};
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing at or above --fail-on; 1 findings; \
+2 wrong usage, an error of the tool, or nothing analysed (see --allow-empty).";
+
+/// The whole command line.
+pub fn command() -> Command {
+    Command::new("pipelint")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("What happens to the data that is already there, if this change to a streaming pipeline is deployed?")
+        .after_help(EXIT_CODES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .arg(directory())
+        .arg(color())
+        .subcommand(diff())
+        .subcommand(demo())
+        .subcommand(completions())
+}
+
+fn directory() -> Arg {
+    Arg::new("directory")
+        .short('C')
+        .long("directory")
+        .global(true)
+        .value_name("DIR")
+        .default_value(".")
+        .value_hint(ValueHint::DirPath)
+        .help("Run as if started in this folder")
+}
+
+fn color() -> Arg {
+    Arg::new("color")
+        .long("color")
+        .global(true)
+        .value_parser(PossibleValuesParser::new(["auto", "always", "never"]))
+        .default_value("auto")
+        .help("Colours: on a terminal only (NO_COLOR is honoured), always, or never")
+}
+
+fn diff() -> Command {
+    Command::new("diff")
+        .about("Compares two revisions and says what the change does to each table")
+        .after_help(EXIT_CODES)
+        .arg(revisions())
+        .args(compared_trees())
+        .args(analysis_options())
+        .args(report_options())
+        .args(confirmation_options())
+}
+
+/// `A..B`, `A...B`, `A`, or nothing.
+fn revisions() -> Arg {
+    Arg::new("revisions").value_name("A..B | A...B | A").help(
+        "Two revisions (`A...B` compares with the merge base), or one to compare with the working tree; \
+         without any: HEAD with the working tree",
+    )
+}
+
+fn compared_trees() -> [Arg; 3] {
+    [
+        Arg::new("staged")
+            .long("staged")
+            .action(ArgAction::SetTrue)
+            .conflicts_with_all(["revisions", "before", "after"])
+            .help("Compare HEAD with the index"),
+        Arg::new("before")
+            .long("before")
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .requires("after")
+            .conflicts_with("revisions")
+            .help("Compare two folders, without git"),
+        Arg::new("after")
+            .long("after")
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .requires("before")
+            .help("The other folder"),
+    ]
+}
+
+fn analysis_options() -> [Arg; 3] {
+    [
+        Arg::new("target").long("target").short('t').value_name("NAME").help("Bundle target to resolve variables with"),
+        Arg::new("platform")
+            .long("platform")
+            .value_parser(PossibleValuesParser::new(["lakeflow", "spark"]))
+            .help("Platform the pipelines run on [default: lakeflow; spark for spark-pipeline.yml]"),
+        Arg::new("config")
+            .long("config")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .help("Configuration to use instead of the pipelint.yaml of each revision"),
+    ]
+}
+
+fn report_options() -> [Arg; 5] {
+    [
+        Arg::new("explain")
+            .long("explain")
+            .action(ArgAction::SetTrue)
+            .help("Say more: notes, every remedy with its code, everything unresolved"),
+        Arg::new("format")
+            .long("format")
+            .short('f')
+            .value_name("FORMAT[=FILE]")
+            .action(ArgAction::Append)
+            .help("text, json, sarif, github, markdown, html or mermaid; several times for several reports in one run"),
+        Arg::new("fail-on")
+            .long("fail-on")
+            .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
+            .help("Severity from which the exit code is 1 [default: error]"),
+        Arg::new("allow-empty").long("allow-empty").action(ArgAction::SetTrue).help("Exit 0 where no flow was found"),
+        Arg::new("baseline")
+            .long("baseline")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .help("Accepted findings, which do not count for the exit code"),
+    ]
+}
+
+fn confirmation_options() -> [Arg; 3] {
+    [
+        Arg::new("confirm")
+            .long("confirm")
+            .value_parser(PossibleValuesParser::new(["auto", "off"]))
+            .default_value("auto")
+            .help("Run both versions of each changed flow on the engine"),
+        Arg::new("engine")
+            .long("engine")
+            .value_parser(PossibleValuesParser::new(["mini", "spark", "both"]))
+            .default_value("mini")
+            .help("Engine for the confirmation; spark runs the pipelines' own code on a local Apache Spark"),
+        Arg::new("data")
+            .long("data")
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("Rows to use instead of generated ones: DIR/batch1/<source>.json, DIR/batch2/<source>.json"),
+    ]
+}
+
+fn demo() -> Command {
+    Command::new("demo").about("Writes an example repository with telling commits and runs `pipelint diff` on it").arg(
+        Arg::new("folder")
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("Folder to write to [default: a new one for temporary files]"),
+    )
+}
+
+fn completions() -> Command {
+    Command::new("completions").about("Prints a shell's completion script").arg(
+        Arg::new("shell").required(true).value_parser(PossibleValuesParser::new([
+            "bash",
+            "elvish",
+            "fish",
+            "powershell",
+            "zsh",
+        ])),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::command().debug_assert();
+    }
+}

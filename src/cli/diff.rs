@@ -1,0 +1,126 @@
+//! `pipelint diff`.
+
+use super::{Failure, Outcome, output};
+use crate::confirm::Data;
+use crate::model::Severity;
+use crate::project::ConfigFile;
+use crate::report::{self, Format, Report, Style};
+use crate::review::{self, ConfirmWith};
+use crate::revision::{self, Comparison, Selection};
+use clap::ArgMatches;
+use std::path::{Path, PathBuf};
+
+pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
+    let formats = formats(args)?;
+    let folder = folder(args);
+    let comparison = comparison(args, &folder)?;
+    let options = options(args, &folder)?;
+    let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
+    write_reports(&report, &formats, style(args))?;
+    if report.flows.is_empty() && !args.get_flag("allow-empty") {
+        return Err(Failure::with_help(
+            "no flow was found in either revision: nothing was analysed",
+            "name the pipelines in pipelint.yaml, run in the right folder, or pass --allow-empty",
+        ));
+    }
+    Ok(if report.fails(fail_on(args)?) { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Compares two revisions of a repository with default options and prints the text report.
+pub(super) fn run_range(folder: &Path, range: &str) -> Result<(), Failure> {
+    let comparison = revision::open(&Selection::parse(range), folder).map_err(failure)?;
+    let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &review::Options::default());
+    let style = Style { colors: output::colored(None), width: output::width(), explain: false };
+    output::print(&report::render(&report, Format::Text, style))
+}
+
+pub(super) fn folder(args: &ArgMatches) -> PathBuf {
+    PathBuf::from(args.get_one::<String>("directory").map_or(".", String::as_str))
+}
+
+pub(super) fn failure(error: revision::RevisionError) -> Failure {
+    Failure { message: error.message, help: error.help }
+}
+
+fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison, Failure> {
+    let text = |name: &str| args.get_one::<String>(name);
+    let selection = match (text("before"), text("after"), text("revisions")) {
+        (Some(before), Some(after), _) => Selection::Folders { before: folder.join(before), after: folder.join(after) },
+        (_, _, Some(range)) => Selection::parse(range),
+        _ if args.get_flag("staged") => Selection::Staged,
+        _ => {
+            return revision::open_default(folder, &|name| std::env::var(name).ok()).map_err(failure);
+        }
+    };
+    revision::open(&selection, folder).map_err(failure)
+}
+
+fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
+    let text = |name: &str| args.get_one::<String>(name).cloned();
+    let platform = text("platform").map(|word| word.parse()).transpose().map_err(Failure::new)?;
+    let config = match text("config") {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(folder.join(&path))
+                .map_err(|error| Failure::new(format!("cannot read `{path}`: {error}")))?;
+            Some(ConfigFile { path, text })
+        }
+    };
+    let confirm = match (text("confirm").as_deref(), text("data")) {
+        (Some("off"), _) => ConfirmWith::Nothing,
+        (_, Some(data)) => ConfirmWith::GivenRows(
+            Data::read(&folder.join(&data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
+        ),
+        _ => ConfirmWith::GeneratedRows,
+    };
+    Ok(review::Options { target: text("target"), platform, config, confirm })
+}
+
+/// Where each report goes: standard output, or a file.
+fn formats(args: &ArgMatches) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
+    let wanted: Vec<&String> = args.get_many::<String>("format").map(Iterator::collect).unwrap_or_default();
+    if wanted.is_empty() {
+        return Ok(vec![(Format::Text, None)]);
+    }
+    let parsed: Result<Vec<_>, Failure> = wanted
+        .into_iter()
+        .map(|text| {
+            let (name, file) = match text.split_once('=') {
+                Some((name, file)) => (name, Some(PathBuf::from(file))),
+                None => (text.as_str(), None),
+            };
+            Ok((name.parse().map_err(Failure::new)?, file))
+        })
+        .collect();
+    let formats = parsed?;
+    if formats.iter().filter(|(_, file)| file.is_none()).count() > 1 {
+        return Err(Failure::with_help(
+            "two reports for standard output",
+            "give all but one a file: --format json=FILE",
+        ));
+    }
+    Ok(formats)
+}
+
+fn write_reports(report: &Report, formats: &[(Format, Option<PathBuf>)], style: Style) -> Result<(), Failure> {
+    for (format, file) in formats {
+        match file {
+            None => output::print(&report::render(report, *format, style))?,
+            Some(path) => output::write_file(path, &report::render(report, *format, Style { colors: false, ..style }))?,
+        }
+    }
+    Ok(())
+}
+
+fn style(args: &ArgMatches) -> Style {
+    let colors = output::colored(args.get_one::<String>("color").map(String::as_str));
+    Style { colors, width: output::width(), explain: args.get_flag("explain") }
+}
+
+fn fail_on(args: &ArgMatches) -> Result<Severity, Failure> {
+    match args.get_one::<String>("fail-on").map(String::as_str) {
+        Some("never") => Ok(Severity::Off),
+        Some(word) => word.parse().map_err(Failure::new),
+        None => Ok(Severity::Error),
+    }
+}

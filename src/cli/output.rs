@@ -1,0 +1,44 @@
+//! Writing to the terminal and to report files.
+
+use super::Failure;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+/// Whether standard output gets colours, by `--color`, `NO_COLOR` and the terminal.
+pub fn colored(choice: Option<&str>) -> bool {
+    match choice {
+        Some("always") => true,
+        Some("never") => false,
+        _ => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    }
+}
+
+/// Columns to write for: those of the terminal that COLUMNS tells, 100 where nothing does.
+pub fn width() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|width| *width >= 40).unwrap_or(100)
+}
+
+/// Prints to standard output; a closed pipe is no error (`pipelint … | head`).
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a report file.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
+}
+
+/// Prints an error of the tool to standard error.
+pub fn print_failure(failure: &Failure) {
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "error: {}", failure.message);
+    if let Some(help) = &failure.help {
+        let _ = writeln!(stderr, "  help: {help}");
+    }
+}

@@ -1,0 +1,204 @@
+//! JSON, schema version 1 (`schema/report-1.json`).
+
+use super::{Confirmation, FlowVerdict, Report, Revision};
+use crate::confirm::{Witness, WitnessRow};
+use crate::diff::FlowStatus;
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity, Span, Unresolved};
+use crate::rules::Finding;
+use serde_json::{Map, Value, json};
+
+pub fn render(report: &Report) -> String {
+    let mut text = format!("{:#}", value(report));
+    text.push('\n');
+    text
+}
+
+fn value(report: &Report) -> Value {
+    json!({
+        "schema_version": 1,
+        "tool": { "name": "pipelint", "version": env!("CARGO_PKG_VERSION") },
+        "before": { "label": report.before.label },
+        "after": { "label": report.after.label },
+        "platform": report.platform.as_str(),
+        "summary": summary(report),
+        "flows": report.flows.iter().map(flow).collect::<Vec<_>>(),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "unresolved": report.unresolved.iter().map(unresolved).collect::<Vec<_>>(),
+        "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+    })
+}
+
+fn summary(report: &Report) -> Value {
+    let status = |status: FlowStatus| report.flows.iter().filter(|flow| flow.status == status).count();
+    let effects: Map<String, Value> = Effect::ALL
+        .iter()
+        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.effect == *effect).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(effect, count)| (effect.to_string(), count.into()))
+        .collect();
+    json!({
+        "pipelines": report.pipelines,
+        "flows": {
+            "added": status(FlowStatus::Added),
+            "removed": status(FlowStatus::Removed),
+            "changed": status(FlowStatus::Changed),
+            "unchanged": status(FlowStatus::Unchanged),
+        },
+        "effects": effects,
+        "findings": {
+            "error": report.count(Severity::Error),
+            "warning": report.count(Severity::Warning),
+            "note": report.count(Severity::Note),
+            "allowed": report.findings.iter().filter(|finding| finding.allowed.is_some()).count(),
+        },
+        "confirmed": report.confirmed(),
+        "contradicted": report.contradicted(),
+        "unresolved": report.unresolved.len(),
+        "worst": report.worst().as_str(),
+    })
+}
+
+fn flow(flow: &FlowVerdict) -> Value {
+    json!({
+        "pipeline": flow.pipeline,
+        "flow": flow.flow,
+        "dataset": flow.dataset.to_string(),
+        "status": flow.status.as_str(),
+        "effect": flow.effect.as_str(),
+        "full_refresh": flow.full_refresh.as_str(),
+        "confirmation": flow.confirmation.as_ref().map(confirmation),
+        "findings": flow.findings,
+        "before": flow.before.as_ref().map(span),
+        "after": flow.after.as_ref().map(span),
+    })
+}
+
+fn confirmation(confirmation: &Confirmation) -> Value {
+    match confirmation {
+        Confirmation::NotRun { reason } => json!({
+            "engine": "mini",
+            "observed": null,
+            "error_class": null,
+            "agrees": null,
+            "witness": null,
+            "reason": reason,
+        }),
+        Confirmation::Ran { run, agrees } => json!({
+            "engine": "mini",
+            "observed": run.observed.map(Effect::as_str),
+            "error_class": run.error_class,
+            "message": run.message,
+            "agrees": agrees,
+            "witness": run.witness.as_ref().map(|w| witness(w, run.seed, &run.dataset.to_string())),
+            "reason": run.reason,
+            "uninterpreted": run.uninterpreted,
+            "data": if run.seed.is_some() { "generated" } else { "given" },
+        }),
+    }
+}
+
+fn witness(witness: &Witness, seed: Option<u64>, table: &str) -> Value {
+    let sources: Vec<Value> = witness
+        .sources
+        .iter()
+        .flat_map(|source| {
+            let name = &source.name;
+            source
+                .batches
+                .iter()
+                .enumerate()
+                .map(move |(index, rows)| json!({ "name": name, "batch": index + 1, "rows": rows }))
+        })
+        .collect();
+    let rows = |rows: &[WitnessRow]| rows.iter().map(|row| Value::Object(row.record.clone())).collect::<Vec<_>>();
+    let differing = |rows: &[WitnessRow]| {
+        rows.iter().filter(|row| row.differs).map(|row| Value::Object(row.record.clone())).collect::<Vec<_>>()
+    };
+    json!({
+        "seed": seed,
+        "sources": sources,
+        "table": table,
+        "resumed": rows(&witness.resumed),
+        "control": rows(&witness.full_refresh),
+        "missing": differing(&witness.full_refresh),
+        "extra": differing(&witness.resumed),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    let remedies: Vec<Value> = finding
+        .remedies
+        .iter()
+        .map(|remedy| {
+            json!({
+                "id": remedy.id.as_deref().unwrap_or("this-change"),
+                "title": remedy.title,
+                "text": remedy.text,
+                "code": remedy.code.as_ref().map(|(_, code)| code),
+            })
+        })
+        .collect();
+    json!({
+        "rule": finding.rule,
+        "severity": finding.severity.as_str(),
+        "effect": finding.effect.as_str(),
+        "full_refresh": finding.full_refresh.as_str(),
+        "pipeline": finding.pipeline,
+        "dataset": finding.dataset.as_ref().map(ToString::to_string),
+        "flow": finding.flow,
+        "message": finding.message,
+        "before": finding.before.span().map(span),
+        "after": finding.after.span().map(span),
+        "hints": finding.hints,
+        "remedies": remedies,
+        "allowed": finding.allowed.as_ref().map(|reason| json!({ "reason": reason })),
+    })
+}
+
+fn span(span: &Span) -> Value {
+    let mut value = json!({
+        "path": span.path.as_ref(),
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    });
+    if let (Some(cell), Value::Object(fields)) = (span.cell, &mut value) {
+        fields.insert("cell".to_owned(), cell.into());
+    }
+    value
+}
+
+fn unresolved((revision, unresolved): &(Revision, Unresolved)) -> Value {
+    json!({
+        "path": unresolved.span.as_ref().map(|span| span.path.as_ref()),
+        "line": unresolved.span.as_ref().map(|span| span.line),
+        "column": unresolved.span.as_ref().map(|span| span.column),
+        "code": unresolved.code,
+        "what": unresolved.what,
+        "why": unresolved.why,
+        "hint": unresolved.hint,
+        "pipeline": unresolved.pipeline,
+        "dataset": unresolved.dataset.as_ref().map(ToString::to_string),
+        "revision": revision.as_str(),
+    })
+}
+
+fn diagnostic((revision, diagnostic): &(Revision, Diagnostic)) -> Value {
+    let level = match diagnostic.level {
+        DiagnosticLevel::Note => "note",
+        DiagnosticLevel::Warning => "warning",
+        DiagnosticLevel::Error => "error",
+    };
+    let path = diagnostic.span.as_ref().map(|span| span.path.as_ref()).or(diagnostic.path.as_deref());
+    json!({
+        "level": level,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "path": path,
+        "line": diagnostic.span.as_ref().map(|span| span.line),
+        "column": diagnostic.span.as_ref().map(|span| span.column),
+        "revision": revision.as_str(),
+    })
+}

@@ -1,0 +1,58 @@
+//! The verdict in one sentence.
+
+use super::Paint;
+use super::counted;
+use crate::diff::FlowStatus;
+use crate::model::Effect;
+use crate::report::Report;
+
+pub fn headline(report: &Report, paint: Paint) -> String {
+    let worst = report.worst();
+    let text = if report.flows.is_empty() {
+        "No flow found: nothing was analysed.".to_owned()
+    } else if report.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && report.findings.is_empty() {
+        "Nothing changed for any table.".to_owned()
+    } else {
+        sentence(report, worst)
+    };
+    let mark = match worst {
+        Effect::None | Effect::Ignored => "✓",
+        Effect::Mixed | Effect::Recomputed => "!",
+        _ => "✗",
+    };
+    paint.effect(worst, &format!("{mark} {text}"))
+}
+
+fn sentence(report: &Report, worst: Effect) -> String {
+    let parts: Vec<String> = Effect::ALL
+        .iter()
+        .rev()
+        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.effect == *effect).count()))
+        .filter(|(effect, count)| *count > 0 && !matches!(effect, Effect::None))
+        .map(|(effect, count)| outcome(effect, count))
+        .collect();
+    match (parts.is_empty(), worst) {
+        (true, Effect::None) => "Every table goes on as a full refresh would make it.".to_owned(),
+        (true, _) => "No flow is affected; see the findings.".to_owned(),
+        (false, _) => format!("{}.", parts.join("; ")),
+    }
+}
+
+fn outcome(effect: Effect, count: usize) -> String {
+    let flows = counted(count, "flow");
+    let (is, does) = if count == 1 { ("is", "s") } else { ("are", "") };
+    match effect {
+        Effect::None => format!("{flows} go{} on unchanged", if count == 1 { "es" } else { "" }),
+        Effect::Ignored => format!("{flows}: the edit does nothing on the existing checkpoint"),
+        Effect::Mixed => format!("{flows} keep{does} old rows with the old logic"),
+        Effect::Recomputed => format!("{flows} {is} computed anew"),
+        Effect::Replayed => format!("{flows} read{does} everything again: duplicates"),
+        Effect::WrongRows => {
+            format!("{flows} go{} on without an error and with wrong rows", if count == 1 { "es" } else { "" })
+        }
+        Effect::Refused => format!("{flows} fail{does} at the next update"),
+        Effect::Invalid => format!("{flows} cannot run at all"),
+        Effect::Orphaned => format!("{flows} {is} left behind under the old name"),
+        Effect::Dropped => format!("{flows} lose{does} the table and its data"),
+    }
+}

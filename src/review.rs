@@ -1,0 +1,232 @@
+//! The main job: two trees in, a [`Report`] out.
+//!
+//! Runs the road from one end to the other: project, frontend, analyze, diff, rules, impact, confirm. No terminal, no files
+//! beside the trees.
+
+use crate::analyze::{Analysis, analyze};
+use crate::confirm::{self, Data, FlowConfirmation};
+use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes};
+use crate::frontend::{self, ParseCache};
+use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
+use crate::project::{self, ConfigFile, Project};
+use crate::report::{Confirmation, FlowVerdict, Report, Revision, Side, Texts};
+use crate::revision::Tree;
+use crate::rules::{Assessment, FlowAssessment, RuleBook, assess};
+use std::collections::BTreeMap;
+
+/// What the user asks for beside the two trees.
+#[derive(Default)]
+pub struct Options {
+    /// Bundle target.
+    pub target: Option<String>,
+    pub platform: Option<Platform>,
+    /// Stands in for the root's `pipelint.yaml` of both revisions.
+    pub config: Option<ConfigFile>,
+    pub confirm: ConfirmWith,
+}
+
+/// How verdicts are confirmed.
+#[derive(Default)]
+pub enum ConfirmWith {
+    #[default]
+    GeneratedRows,
+    GivenRows(Data),
+    /// Not at all: `--confirm off`.
+    Nothing,
+}
+
+/// One revision, as far as it can be known without the other.
+pub struct Reading {
+    pub analysis: Analysis,
+    pub project: ProjectFacts,
+    pub diagnostics: Vec<Diagnostic>,
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// What of a project is not in its pipelines.
+pub struct ProjectFacts {
+    pub jobs: Vec<project::JobTask>,
+    pub configs: Vec<project::Config>,
+}
+
+/// Reads one tree: finds its pipelines, loads their files, analyses them.
+pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
+    let parse_schema = |text: &str| frontend::sql::parse_schema_ddl(text);
+    let discovery = project::Options {
+        target: options.target.clone(),
+        platform: options.platform,
+        config: options.config.clone(),
+        parse_schema: &parse_schema,
+    };
+    let mut project: Project = project::discover(tree, &discovery);
+    let facts = ProjectFacts { jobs: std::mem::take(&mut project.jobs), configs: std::mem::take(&mut project.configs) };
+    let mut workspace = frontend::load(tree, project, cache);
+    let mut diagnostics = tree.diagnostics().to_vec();
+    diagnostics.append(&mut workspace.diagnostics);
+    let mut unresolved = std::mem::take(&mut workspace.unresolved);
+    let analysis = analyze(workspace);
+    unresolved.extend(analysis.flows.iter().flat_map(|flow| flow.unresolved.iter().cloned()));
+    Reading { analysis, project: facts, diagnostics, unresolved }
+}
+
+/// Compares two trees.
+pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report {
+    let cache = ParseCache::new();
+    let (b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
+    let difference = diff(&b.analysis, &a.analysis);
+    let (book, mut diagnostics) = rule_book(after, &a.project);
+    let further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
+    let assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
+    let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
+    let flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
+    diagnostics.extend(a.diagnostics);
+    let mut report = Report {
+        before: Side { label: before.label().to_owned() },
+        after: Side { label: after.label().to_owned() },
+        platform: platform(&a.analysis, &b.analysis, options),
+        pipelines: difference.pipelines.len(),
+        flows,
+        findings: assessment.findings,
+        unresolved: tagged(b.unresolved, a.unresolved),
+        diagnostics: tagged(b.diagnostics, diagnostics),
+        texts: Texts::default(),
+    };
+    report.texts = texts(before, after, &report);
+    report
+}
+
+/// The embedded rules, with the severities and rule folders that the after side configures.
+fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnostic>) {
+    let mut severities = BTreeMap::new();
+    let mut extra = Vec::new();
+    for config in &project.configs {
+        severities.extend(config.severities.iter().map(|(rule, severity)| (rule.clone(), severity.value)));
+        for folder in &config.rule_folders {
+            let prefix = format!("{}/", folder.value.trim_end_matches('/'));
+            for entry in tree.entries().iter().filter(|e| e.path.starts_with(&prefix) && e.path.ends_with(".yaml")) {
+                if let Ok(bytes) = tree.read(&entry.path) {
+                    extra.push((entry.path.to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+                }
+            }
+        }
+    }
+    RuleBook::load(&extra, &severities)
+}
+
+fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform {
+    let first = |analysis: &Analysis| analysis.workspace.pipelines.first().map(|pipeline| pipeline.platform);
+    options.platform.or_else(|| first(after)).or_else(|| first(before)).unwrap_or(Platform::Lakeflow)
+}
+
+type FlowKey = (String, String, String);
+
+fn confirmations(
+    before: &Analysis,
+    after: &Analysis,
+    difference: &Diff,
+    options: &Options,
+) -> BTreeMap<FlowKey, FlowConfirmation> {
+    let data = match &options.confirm {
+        ConfirmWith::Nothing => return BTreeMap::new(),
+        ConfirmWith::GeneratedRows => None,
+        ConfirmWith::GivenRows(data) => Some(data.clone()),
+    };
+    if difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && difference.changes.is_empty() {
+        return BTreeMap::new();
+    }
+    let setup = confirm::Options { data, witnesses: true, ..confirm::Options::default() };
+    confirm::confirm(before, after, &setup)
+        .flows
+        .into_iter()
+        .map(|flow| ((flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()), flow))
+        .collect()
+}
+
+fn verdicts(
+    before: &Analysis,
+    after: &Analysis,
+    difference: &Diff,
+    assessment: &Assessment,
+    confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
+    options: &Options,
+) -> Vec<FlowVerdict> {
+    let none = FlowAssessment {
+        effect: Effect::None,
+        observed: false,
+        full_refresh: crate::model::FullRefresh::No,
+        findings: Vec::new(),
+    };
+    difference
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(index, pair)| {
+            let assessed = assessment.flows.get(index).unwrap_or(&none);
+            verdict(before, after, pair, assessed, confirmations, options)
+        })
+        .collect()
+}
+
+fn verdict(
+    before: &Analysis,
+    after: &Analysis,
+    pair: &FlowPair,
+    assessed: &FlowAssessment,
+    confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
+    options: &Options,
+) -> FlowVerdict {
+    let key = (pair.pipeline.clone(), pair.dataset.key(), pair.flow.clone());
+    let ran = confirmations.get(&key);
+    let observed = ran.and_then(|run| run.observed);
+    let effect = match observed {
+        Some(observed) if assessed.observed => observed,
+        _ => assessed.effect,
+    };
+    let confirmation = match (pair.status, ran, &options.confirm) {
+        (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
+        (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
+        (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
+        (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
+    };
+    let place = |analysis: &Analysis, index: Option<crate::diff::FlowRef>| -> Option<Span> {
+        let index = index?;
+        let flow = analysis.workspace.pipelines.get(index.pipeline)?.flows.get(index.flow)?;
+        flow.place.span().cloned()
+    };
+    FlowVerdict {
+        pipeline: pair.pipeline.clone(),
+        flow: pair.flow.clone(),
+        dataset: pair.dataset.clone(),
+        status: pair.status,
+        effect,
+        full_refresh: assessed.full_refresh,
+        confirmation,
+        findings: assessed.findings.clone(),
+        before: place(before, pair.before),
+        after: place(after, pair.after),
+    }
+}
+
+/// Both sides' entries, each with its revision; what is equal on both sides is said once, of the after side.
+fn tagged<T: PartialEq>(before: Vec<T>, after: Vec<T>) -> Vec<(Revision, T)> {
+    let only_before: Vec<T> = before.into_iter().filter(|entry| !after.contains(entry)).collect();
+    let mut all: Vec<(Revision, T)> = only_before.into_iter().map(|entry| (Revision::Before, entry)).collect();
+    all.extend(after.into_iter().map(|entry| (Revision::After, entry)));
+    all
+}
+
+/// The texts that the report's places stand in.
+fn texts(before: &dyn Tree, after: &dyn Tree, report: &Report) -> Texts {
+    let mut texts = Texts::default();
+    for (revision, span) in report.places() {
+        let tree = match revision {
+            Revision::Before => before,
+            Revision::After => after,
+        };
+        texts.add(revision, &span.path, || {
+            let bytes = tree.read(&span.path).ok()?;
+            Some(crate::revision::decode(&bytes, &span.path).0)
+        });
+    }
+    texts
+}
