@@ -23,16 +23,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::scalar(&["*"], OPERANDS, ResultType::Rule(product_type), Nulls::Propagate, |c| {
         apply(c, Operation::Multiply)
     }),
-    Function::scalar(&["/"], Params::Rule(divide_operands), ResultType::Rule(quotient_type), Nulls::Propagate, |c| {
-        apply(c, Operation::Divide)
-    }),
-    Function::scalar(&["div"], Params::Rule(div_operands), ResultType::Is(Simple::Long), Nulls::Propagate, |c| {
+    Function::scalar(
+        &["/"],
+        Params::Rule(divide_operands),
+        ResultType::Rule(quotient_type),
+        Nulls::PropagateOrNull,
+        |c| apply(c, Operation::Divide),
+    ),
+    Function::scalar(&["div"], Params::Rule(div_operands), ResultType::Is(Simple::Long), Nulls::PropagateOrNull, |c| {
         apply(c, Operation::IntegralDivide)
     }),
-    Function::scalar(&["%", "mod"], OPERANDS, ResultType::Rule(remainder_type), Nulls::Propagate, |c| {
+    Function::scalar(&["%", "mod"], OPERANDS, ResultType::Rule(remainder_type), Nulls::PropagateOrNull, |c| {
         apply(c, Operation::Remainder)
     }),
-    Function::scalar(&["pmod"], OPERANDS, ResultType::Rule(remainder_type), Nulls::Propagate, |c| {
+    Function::scalar(&["pmod"], OPERANDS, ResultType::Rule(remainder_type), Nulls::PropagateOrNull, |c| {
         apply(c, Operation::Pmod)
     }),
     Function::scalar(&["try_add"], OPERANDS, ResultType::Rule(sum_type), Nulls::PropagateOrNull, |c| {
@@ -250,6 +254,10 @@ pub(super) fn divide_by_zero() -> EvalError {
     EvalError::new("DIVIDE_BY_ZERO", "division by zero; use try_divide to get NULL instead")
 }
 
+fn remainder_by_zero() -> EvalError {
+    EvalError::new("REMAINDER_BY_ZERO", "remainder by zero; use try_mod to get NULL instead")
+}
+
 fn try_apply(call: &Invocation, operation: Operation) -> EvalResult {
     match apply_checked(call, operation, true) {
         Err(error) if error.class != "INTERNAL_ERROR" => Ok(Value::Null),
@@ -293,6 +301,7 @@ fn integers_apply(a: i64, b: i64, operation: Operation, result: &DataType, ansi:
         Operation::Add => a.checked_add(b),
         Operation::Subtract => a.checked_sub(b),
         Operation::Multiply => a.checked_mul(b),
+        Operation::Remainder | Operation::Pmod if b == 0 => return Err(remainder_by_zero()),
         _ if b == 0 => return Err(divide_by_zero()),
         Operation::Divide | Operation::IntegralDivide => a.checked_div(b),
         Operation::Remainder => Some(a.wrapping_rem(b)),
@@ -326,6 +335,7 @@ fn doubles_apply(a: f64, b: f64, operation: Operation, result: &DataType) -> Eva
         Operation::Add => a + b,
         Operation::Subtract => a - b,
         Operation::Multiply => a * b,
+        Operation::Remainder | Operation::Pmod if b == 0.0 => return Err(remainder_by_zero()),
         _ if b == 0.0 => return Err(divide_by_zero()),
         Operation::Divide => a / b,
         Operation::IntegralDivide => return Ok(Value::Long((a / b) as i64)),
@@ -348,6 +358,7 @@ fn decimals_apply(a: Decimal, b: Decimal, operation: Operation, result: &DataTyp
         Operation::Add => exact::add(a, b),
         Operation::Subtract => exact::add(a, exact::negate(b)),
         Operation::Multiply => exact::multiply(a, b, scale),
+        Operation::Remainder | Operation::Pmod if zero => return Err(remainder_by_zero()),
         _ if zero => return Err(divide_by_zero()),
         Operation::Divide => exact::divide(a, b, scale),
         Operation::IntegralDivide => return decimal_quotient(a, b),

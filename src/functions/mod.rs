@@ -7,8 +7,6 @@
 //! call over those, [`Function::evaluate`] its value. Behaviour is that of Spark 4 (ANSI on unless the context says otherwise);
 //! `tests/functions/spark.tsv` holds results recorded from Spark itself.
 
-#![allow(dead_code, unused_imports)]
-
 mod access;
 pub mod aggregate;
 mod arithmetic;
@@ -20,6 +18,7 @@ mod comparison;
 mod conditional;
 mod context;
 mod datetime;
+mod datetime_arithmetic;
 mod datetime_pattern;
 mod ddl;
 mod decimal;
@@ -32,18 +31,20 @@ mod higher_order;
 mod interval;
 mod json;
 mod json_path;
+mod json_schema;
 mod lambda;
 mod map;
 mod math;
 mod regexp;
 mod registry;
 mod string;
+mod string_format;
 mod time_window;
 mod uninterpreted;
 pub mod window_function;
 
 pub use aggregate::{Aggregate, AggregateCall};
-pub use cast::{can_cast, can_up_cast, cast, display, try_cast};
+pub use cast::{can_cast, can_up_cast, cast, cast_nullable, display, try_cast};
 pub use coercion::{common_type, wider_type};
 pub use ddl::{parse_data_type, parse_schema};
 pub use evaluate::{coerce, evaluate, result};

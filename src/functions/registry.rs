@@ -2,8 +2,8 @@
 
 use super::function::Function;
 use super::{
-    aggregate, arithmetic, collection, comparison, conditional, context, datetime, digest, generator, hash,
-    higher_order, interval, json, map, math, regexp, string, time_window, window_function,
+    aggregate, arithmetic, collection, comparison, conditional, context, datetime, datetime_arithmetic, digest,
+    generator, hash, higher_order, interval, json, map, math, regexp, string, time_window, window_function,
 };
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,6 +18,7 @@ static TABLES: &[&[Function]] = &[
     digest::FUNCTIONS,
     hash::FUNCTIONS,
     datetime::FUNCTIONS,
+    datetime_arithmetic::FUNCTIONS,
     interval::FUNCTIONS,
     time_window::FUNCTIONS,
     collection::FUNCTIONS,
@@ -53,6 +54,6 @@ mod tests {
             assert!(seen.insert(*name), "{name} stands twice");
             assert_eq!(*name, name.to_lowercase());
         }
-        assert!(seen.len() > 100, "{} names", seen.len());
+        assert!(seen.len() > 400, "{} names", seen.len());
     }
 }

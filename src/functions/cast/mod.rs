@@ -13,9 +13,9 @@ use crate::model::{DataType, Value};
 use jiff::tz::TimeZone;
 use std::sync::Arc;
 
-pub(super) use number::{double_text, narrow, read_double};
-pub use rules::{can_cast, can_up_cast};
-pub(super) use temporal::{date_text, read_date, read_timestamp, read_timestamp_ntz, timestamp_text};
+pub(super) use number::{double_text, narrow};
+pub use rules::{can_cast, can_up_cast, cast_nullable};
+pub(super) use temporal::{read_date, read_timestamp, read_timestamp_ntz, timestamp_text};
 pub use text::display;
 pub(super) use text::plain_text;
 

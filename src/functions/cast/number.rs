@@ -157,7 +157,7 @@ fn floating_digits(text: &str) -> Option<&str> {
     (plain && digits.bytes().any(|b| b.is_ascii_digit())).then_some(digits)
 }
 
-pub(crate) fn read_double(text: &str) -> Option<f64> {
+fn read_double(text: &str) -> Option<f64> {
     special(text).or_else(|| floating_digits(text)?.parse().ok())
 }
 

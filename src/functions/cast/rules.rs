@@ -35,6 +35,24 @@ pub fn can_cast(from: &DataType, to: &DataType, ansi: bool) -> bool {
     }
 }
 
+/// `Cast.forceNullable`: the result may be NULL though the input is not. Spark declares so in ANSI mode too, where the cast
+/// would rather fail.
+pub fn cast_nullable(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (a, b) if a == b => false,
+        (DataType::Null, _) => true,
+        (DataType::String, DataType::Binary) | (_, DataType::String) => false,
+        (DataType::String, _) | (DataType::Variant, _) | (DataType::Unknown, _) | (_, DataType::Unknown) => true,
+        (DataType::Timestamp, DataType::Byte | DataType::Short | DataType::Int) => true,
+        (DataType::Float | DataType::Double, DataType::Timestamp) => true,
+        (DataType::Timestamp | DataType::TimestampNtz, DataType::Date) => false,
+        (_, DataType::Date | DataType::CalendarInterval) => true,
+        (from, to @ DataType::Decimal { .. }) => !(matches!(from, DataType::Boolean) || can_up_cast(from, to)),
+        (DataType::Float | DataType::Double | DataType::Decimal { .. }, to) => to.is_integral(),
+        _ => false,
+    }
+}
+
 /// `UpCastRule.canUpCast`: no information is lost (what `Dataset.as`, and Delta's type widening, build on).
 pub fn can_up_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {

@@ -134,7 +134,7 @@ fn seconds_to_micros(value: &Value) -> Option<i64> {
     }
 }
 
-pub(crate) fn date_text(days: i64) -> String {
+pub(super) fn date_text(days: i64) -> String {
     let Ymd { year, month, day } = Ymd::from_days(days);
     let sign = match year {
         ..0 => "-",
