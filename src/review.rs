@@ -7,6 +7,7 @@ use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
+use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
 use crate::project::{self, ConfigFile, Project};
 use crate::report::{Confirmation, FlowVerdict, Report, Revision, Side, Texts};
@@ -78,6 +79,8 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
     let further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
     let assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
     let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
+    let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment);
+    let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts);
     let flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
     diagnostics.extend(a.diagnostics);
     let mut report = Report {
@@ -87,6 +90,8 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
         pipelines: difference.pipelines.len(),
         flows,
         findings: assessment.findings,
+        impacts,
+        plan,
         unresolved: tagged(b.unresolved, a.unresolved),
         diagnostics: tagged(b.diagnostics, diagnostics),
         texts: Texts::default(),

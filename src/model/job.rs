@@ -27,7 +27,7 @@ pub enum Step {
     /// `createOrReplaceTempView`, `CREATE TEMPORARY VIEW`.
     View {
         name: String,
-        plan: Plan,
+        plan: Box<Plan>,
         place: Place,
     },
     Write(Box<BatchWrite>),

@@ -3,6 +3,7 @@
 use super::{Confirmation, FlowVerdict, Report, Revision};
 use crate::confirm::{Witness, WitnessRow};
 use crate::diff::FlowStatus;
+use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity, Span, Unresolved};
 use crate::rules::Finding;
 use serde_json::{Map, Value, json};
@@ -23,6 +24,8 @@ fn value(report: &Report) -> Value {
         "summary": summary(report),
         "flows": report.flows.iter().map(flow).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "impact": report.impacts.iter().map(impact).collect::<Vec<_>>(),
+        "refresh_plan": refresh_plan(&report.plan),
         "unresolved": report.unresolved.iter().map(unresolved).collect::<Vec<_>>(),
         "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
     })
@@ -153,6 +156,52 @@ fn finding(finding: &Finding) -> Value {
         "remedies": remedies,
         "allowed": finding.allowed.as_ref().map(|reason| json!({ "reason": reason })),
     })
+}
+
+fn impact(impact: &Impact) -> Value {
+    json!({
+        "dataset": impact.dataset,
+        "pipeline": impact.pipeline,
+        "kind": impact.kind,
+        "because_of": impact.because_of,
+        "path": impact.path,
+        "effect": impact.effect.as_str(),
+        "hint": impact.hint,
+    })
+}
+
+fn refresh_plan(plan: &RefreshPlan) -> Value {
+    let selection: Vec<Value> = plan
+        .full_refresh
+        .iter()
+        .flat_map(|refresh| {
+            refresh.datasets.iter().map(|dataset| json!({ "pipeline": refresh.pipeline, "dataset": dataset }))
+        })
+        .collect();
+    let blocked: Vec<Value> = plan
+        .blocked
+        .iter()
+        .map(|blocked| json!({ "pipeline": blocked.pipeline, "dataset": blocked.dataset, "why": blocked.reason }))
+        .collect();
+    let lossy: Vec<Value> = plan
+        .lossy
+        .iter()
+        .map(|lossy| {
+            json!({
+                "pipeline": lossy.pipeline,
+                "dataset": lossy.dataset,
+                "why": lossy.reason,
+                "source": lossy.source,
+                "retention": lossy.retention,
+            })
+        })
+        .collect();
+    let commands: Vec<Value> = plan
+        .commands
+        .iter()
+        .map(|command| json!({ "pipeline": command.pipeline, "via": command.via, "command": command.text }))
+        .collect();
+    json!({ "full_refresh": selection, "blocked": blocked, "lossy": lossy, "commands": commands })
 }
 
 fn span(span: &Span) -> Value {

@@ -10,6 +10,7 @@ mod text;
 
 use crate::confirm::FlowConfirmation;
 use crate::diff::FlowStatus;
+use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, Effect, FullRefresh, Platform, QualifiedName, Severity, Span, Unresolved};
 use crate::rules::Finding;
 use std::collections::BTreeMap;
@@ -124,6 +125,8 @@ pub struct Report {
     pub flows: Vec<FlowVerdict>,
     /// Most severe first.
     pub findings: Vec<Finding>,
+    pub impacts: Vec<Impact>,
+    pub plan: RefreshPlan,
     pub unresolved: Vec<(Revision, Unresolved)>,
     pub diagnostics: Vec<(Revision, Diagnostic)>,
     pub texts: Texts,

@@ -1,5 +1,6 @@
 //! The report for a terminal: the verdict first, one line a table, the findings with their places, the counts at the end.
 
+mod downstream;
 mod findings;
 mod headline;
 mod table;
@@ -37,6 +38,7 @@ pub fn render(report: &Report, style: Style) -> String {
     let _ = writeln!(out, "\n{}", headline::headline(report, paint));
     verdicts(&mut out, report, paint);
     findings::write(&mut out, report, style, paint);
+    downstream::write(&mut out, report, paint);
     diagnostics(&mut out, report, style, paint);
     unresolved(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", counts(report));
