@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Names of folders that divide one pipeline into layers, and so are no pipeline of their own. Compared without digits and
 /// punctuation: `01-Bronze` is `bronze`.
-const LAYERS: [&str; 27] = [
+const LAYERS: [&str; 24] = [
     "bronze",
     "silver",
     "gold",
@@ -25,9 +25,6 @@ const LAYERS: [&str; 27] = [
     "tables",
     "views",
     "flows",
-    "sql",
-    "python",
-    "py",
     "src",
     "notebooks",
     "dlt",

@@ -56,8 +56,14 @@ pub(super) fn flatten(pipeline: &mut Pipeline, name: &str, value: &Node) {
     }
 }
 
+/// JSON files above this many bytes are data, not settings.
+const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
+
 /// Reads a JSON file as pipeline settings; `None` where it is something else.
 pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<(Pipeline, Found, Vec<Diagnostic>)> {
+    if tree.size(path).is_some_and(|size| size > MAX_SETTINGS_BYTES) {
+        return None;
+    }
     let bytes = tree.read(path).ok()?;
     if !contains(&bytes, b"\"libraries\"") {
         return None;

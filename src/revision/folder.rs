@@ -55,6 +55,10 @@ impl Tree for Folder {
         &self.listed.diagnostics
     }
 
+    fn size(&self, path: &str) -> Option<u64> {
+        self.root.join(path).symlink_metadata().ok().map(|found| found.len())
+    }
+
     fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError> {
         readable(self.entry(path), path)?;
         read_file(&self.root, self.listed.links.get(path).map_or(path, |target| target))

@@ -59,6 +59,10 @@ impl Tree for GitTree {
         &self.listed.diagnostics
     }
 
+    fn size(&self, path: &str) -> Option<u64> {
+        self.objects.size(self.entry(path)?.content)
+    }
+
     fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError> {
         let content = readable(self.entry(path), path)?;
         self.objects.read(content, path)

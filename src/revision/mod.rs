@@ -75,6 +75,12 @@ pub trait Tree: Send + Sync {
         &[]
     }
 
+    /// A file's length in bytes, where it can be told without reading the file.
+    fn size(&self, path: &str) -> Option<u64> {
+        let _ = path;
+        None
+    }
+
     /// A file's bytes.
     fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError>;
 

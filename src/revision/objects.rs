@@ -43,6 +43,12 @@ impl Objects {
         result
     }
 
+    /// A blob's length.
+    pub(super) fn size(&self, id: ContentId) -> Option<u64> {
+        let header = self.with(|repository| repository.odb()?.read_header(Oid::from_bytes(&id.0)?));
+        header.ok().map(|(size, _)| size as u64)
+    }
+
     /// A blob's bytes; `path` is for the message.
     pub(super) fn read(&self, id: ContentId, path: &str) -> Result<Arc<[u8]>, ReadError> {
         if let Some(known) = lock(&self.contents).get(&id) {

@@ -342,5 +342,10 @@ fn fetch_command(name: &str, shallow: bool) -> String {
     let spec = format!("{branch}:refs/remotes/origin/{branch}");
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | ':');
     let spec = if spec.chars().all(plain) { spec } else { format!("'{}'", spec.replace('\'', r"'\''")) };
-    format!("fetch it with `git fetch{deepen} origin {spec}` and name it `origin/{branch}`")
+    let rename = if name.ends_with(&format!("origin/{branch}")) {
+        String::new()
+    } else {
+        format!(" and name it `origin/{branch}`")
+    };
+    format!("fetch it with `git fetch{deepen} origin {spec}`{rename}")
 }

@@ -166,8 +166,9 @@ fn unknown_revisions_name_the_fetch_that_brings_them() {
     repo.write("a.sql", "one");
     repo.commit();
     let help = |range: &str| repo.open(range).err().unwrap().help.unwrap();
+    assert_eq!(help("origin/dev..main"), "fetch it with `git fetch origin dev:refs/remotes/origin/dev`");
     assert_eq!(
-        help("origin/dev..main"),
+        help("dev..main"),
         "fetch it with `git fetch origin dev:refs/remotes/origin/dev` and name it `origin/dev`"
     );
     assert_eq!(help("0123456789..main"), "fetch it with `git fetch origin 0123456789`");

@@ -54,6 +54,10 @@ impl Tree for WorkingTree {
         &self.listed.diagnostics
     }
 
+    fn size(&self, path: &str) -> Option<u64> {
+        self.root.join(path).symlink_metadata().ok().map(|found| found.len())
+    }
+
     fn read(&self, path: &str) -> Result<Arc<[u8]>, ReadError> {
         let content = readable(self.entry(path), path)?;
         let file = self.listed.links.get(path).map_or(path, |target| target);
