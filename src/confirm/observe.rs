@@ -180,7 +180,7 @@ fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &crate::model::Flow
 
 fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize, outcome: &Outcome) -> FlowObservation {
     let control = failure(&outcome.control, at, index);
-    let resumed = failure(&outcome.after, at, index);
+    let resumed = failure(outcome.after.last(), at, index);
     let flow = outcome.after.last().or(outcome.control.last()).and_then(|reports| report(reports, at, index));
     let name = flow.map(|report| report.flow.clone()).unwrap_or_default();
     let dataset = flow.map(|report| report.dataset.clone()).unwrap_or_default();
@@ -329,7 +329,8 @@ fn observe_tables(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec
         .collect()
 }
 
-/// What a failed flow makes of its table: `refused` or `invalid`, none where nothing can be said, no answer where all ran.
+/// What failed flows make of their table: `refused` or `invalid` where none of its flows ran, none where nothing can be said,
+/// no answer where some ran.
 fn refusal(before: &Analysis, after: &Analysis, outcome: &Outcome, place: &str) -> Option<Option<Effect>> {
     let mut worst = None;
     for (index, analyzed) in after.flows.iter().enumerate() {
@@ -342,7 +343,7 @@ fn refusal(before: &Analysis, after: &Analysis, outcome: &Outcome, place: &str) 
         match observation.effect {
             None => return Some(None),
             Some(effect @ (Effect::Refused | Effect::Invalid)) => worst = worst.max(Some(effect)),
-            _ => {}
+            Some(_) => return None,
         }
     }
     worst.map(Some)

@@ -64,7 +64,7 @@ fn is_glob(path: &str) -> bool {
 }
 
 /// True where `file` lies in the folder `base` or below it.
-pub fn is_under(file: &str, base: &str) -> bool {
+fn is_under(file: &str, base: &str) -> bool {
     file.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'))
 }
 

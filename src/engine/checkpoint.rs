@@ -74,6 +74,8 @@ pub struct Checkpoint {
     /// `state/{id}/_metadata`: what the operators were when their state was written.
     pub operators: Vec<StatefulOperator>,
     pub state: StateStores,
+    /// State as the last committed batch found it.
+    pub state_before: StateStores,
 }
 
 impl Checkpoint {
@@ -85,6 +87,7 @@ impl Checkpoint {
             source_logs: BTreeMap::new(),
             operators: Vec::new(),
             state: StateStores::default(),
+            state_before: StateStores::default(),
         }
     }
 
@@ -96,6 +99,13 @@ impl Checkpoint {
     /// The batch whose offsets are written but which has not been committed.
     pub fn uncommitted(&self) -> Option<usize> {
         (self.offsets.len() > self.commits.len()).then(|| self.offsets.len() - 1)
+    }
+
+    /// Loses the last commit, as a crash between the sink's commit and the log's does: the batch will run again.
+    pub fn lose_last_commit(&mut self) {
+        if self.commits.pop().is_some() {
+            self.state = self.state_before.clone();
+        }
     }
 
     /// The watermark that a restart begins with, milliseconds. It never goes back.

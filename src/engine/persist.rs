@@ -107,7 +107,8 @@ fn table(table: &Table) -> Json {
         "properties": table.properties,
         "commits": table.commits.iter().map(commit).collect::<Vec<_>>(),
         "next_version": table.next_version,
-        "expired_before": table.expired_before,
+        "expired": table.expired,
+        "detached": table.detached,
         "sink_log": table.sink_log.iter().map(|(batch, paths)| (batch.to_string(), json!(paths))).collect::<Map<_, _>>(),
         "transactions": table.transactions.iter().map(|(query, batch)| (query.to_string(), json!(batch))).collect::<Map<_, _>>(),
         "cdc": table.cdc.as_ref().map(cdc),
@@ -129,13 +130,15 @@ fn read_table(json: &Json) -> Read<Table> {
     table.properties = strings(json, "properties")?;
     table.commits = list(json, "commits")?.iter().map(read_commit).collect::<Read<_>>()?;
     table.next_version = number(json, "next_version")?;
-    table.expired_before = number(json, "expired_before")?;
+    table.expired = list(json, "expired")?.iter().filter_map(Json::as_u64).collect();
+    table.detached = list(json, "detached")?.iter().filter_map(Json::as_u64).collect();
     for (batch, _) in object(json, "sink_log")? {
         let paths = texts(json.get("sink_log").unwrap_or(&Json::Null), batch)?;
         table.sink_log.insert(key_number(batch)?, paths);
     }
     for (query, batch) in object(json, "transactions")? {
-        table.transactions.insert(key_number(query)?, batch.as_u64().unwrap_or(0));
+        let part = |at: usize| batch.get(at).and_then(Json::as_u64).map_or_else(|| wrong("transactions"), Ok);
+        table.transactions.insert(key_number(query)?, (part(0)?, part(1)?));
     }
     table.cdc = match json.get("cdc") {
         Some(Json::Null) | None => None,
@@ -227,18 +230,36 @@ fn read_cdc(json: &Json) -> Read<CdcProperties> {
 
 fn checkpoint(checkpoint: &Checkpoint) -> Json {
     let log = |log: &SourceLog| json!({ "entries": log.entries, "initial": log.initial.as_ref().map(offset) });
-    let state = checkpoint.state.iter().map(|(id, store)| {
-        let rows: Vec<Json> = store.iter().map(|(key, value)| json!([row(key), row(value)])).collect();
-        json!({ "operator": id.operator, "store": id.store.as_ref(), "rows": rows })
-    });
     json!({
         "query": checkpoint.query,
         "offsets": checkpoint.offsets.iter().map(entry).collect::<Vec<_>>(),
         "commits": checkpoint.commits,
         "source_logs": checkpoint.source_logs.iter().map(|(name, each)| (name.clone(), log(each))).collect::<Map<_, _>>(),
         "operators": checkpoint.operators.iter().map(operator).collect::<Vec<_>>(),
-        "state": state.collect::<Vec<_>>(),
+        "state": stores(&checkpoint.state),
+        "state_before": stores(&checkpoint.state_before),
     })
+}
+
+fn stores(state: &StateStores) -> Vec<Json> {
+    let store = state.iter().map(|(id, store)| {
+        let rows: Vec<Json> = store.iter().map(|(key, value)| json!([row(key), row(value)])).collect();
+        json!({ "operator": id.operator, "store": id.store.as_ref(), "rows": rows })
+    });
+    store.collect()
+}
+
+fn read_stores(saved: &[Json]) -> Read<StateStores> {
+    let mut state = StateStores::default();
+    for each in saved {
+        let id = u32::try_from(number(each, "operator")?).map_or_else(|_| wrong("operator"), Ok)?;
+        let store = state.store_mut(id, text(each, "store")?);
+        for pair in list(each, "rows")? {
+            let part = |at: usize| pair.get(at).map_or_else(|| wrong("state"), read_row);
+            store.put(part(0)?, part(1)?);
+        }
+    }
+    Ok(state)
 }
 
 fn read_checkpoint(json: &Json) -> Read<Checkpoint> {
@@ -255,16 +276,8 @@ fn read_checkpoint(json: &Json) -> Read<Checkpoint> {
         checkpoint.source_logs.insert(name.clone(), log);
     }
     checkpoint.operators = list(json, "operators")?.iter().map(read_operator).collect::<Read<_>>()?;
-    let mut state = StateStores::default();
-    for each in list(json, "state")? {
-        let id = u32::try_from(number(each, "operator")?).map_or_else(|_| wrong("operator"), Ok)?;
-        let store = state.store_mut(id, text(each, "store")?);
-        for pair in list(each, "rows")? {
-            let part = |at: usize| pair.get(at).map_or_else(|| wrong("state"), read_row);
-            store.put(part(0)?, part(1)?);
-        }
-    }
-    checkpoint.state = state;
+    checkpoint.state = read_stores(list(json, "state")?)?;
+    checkpoint.state_before = read_stores(list(json, "state_before")?)?;
     Ok(checkpoint)
 }
 

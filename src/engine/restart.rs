@@ -263,16 +263,22 @@ fn same_types(a: &Schema, b: &Schema) -> bool {
     a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(|(a, b)| a.data_type == b.data_type)
 }
 
-/// Operators as they are stored under a configuration: format 1 of aggregation state keeps the keys in the value too.
+/// The operators of a query analysed under the session's configuration, as they are under the pinned one: format 1 of
+/// aggregation state keeps the keys in the value too.
 pub fn stored_operators(
     operators: &[StatefulOperator],
-    configuration: &BTreeMap<String, String>,
+    session: &BTreeMap<String, String>,
+    effective: &BTreeMap<String, String>,
 ) -> Vec<StatefulOperator> {
+    let keeps_keys = |conf: &BTreeMap<String, String>| conf.get(AGGREGATION_FORMAT).map(String::as_str) == Some("1");
     let mut stored = operators.to_vec();
-    if configuration.get(AGGREGATION_FORMAT).map(String::as_str) == Some("1") {
-        for store in stored.iter_mut().filter(|o| &*o.name == "stateStoreSave").flat_map(|o| &mut o.stores) {
-            let keys = store.key.fields.iter().cloned();
-            store.value.fields = keys.chain(std::mem::take(&mut store.value.fields)).collect();
+    for store in stored.iter_mut().filter(|o| &*o.name == "stateStoreSave").flat_map(|o| &mut o.stores) {
+        match (keeps_keys(session), keeps_keys(effective)) {
+            (false, true) => store.value.fields = [store.key.fields.clone(), store.value.fields.clone()].concat(),
+            (true, false) => {
+                store.value.fields = store.value.fields.split_off(store.key.fields.len().min(store.value.fields.len()));
+            }
+            _ => {}
         }
     }
     stored
@@ -292,5 +298,98 @@ pub fn record_operators(stored: &mut Vec<StatefulOperator>, operators: &[Statefu
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::checkpoint::{Offset, OffsetEntry};
+    use crate::model::{Place, Platform};
+
+    const SPARK_4: Behaviour = Behaviour { platform: Platform::Spark, spark_version: (4, 3) };
+    const SPARK_3: Behaviour = Behaviour { platform: Platform::Spark, spark_version: (3, 5) };
+
+    fn operator(name: &str, key: Vec<Field>) -> StatefulOperator {
+        let value = Schema::new(vec![Field::new("value", DataType::Long)]);
+        StatefulOperator {
+            id: 0,
+            name: name.into(),
+            stores: vec![StateStoreSchema { store: "default".into(), key: Schema::new(key), value }],
+            semantics: BTreeMap::new(),
+            place: Place::unknown(),
+        }
+    }
+
+    fn checkpoint(operators: Vec<StatefulOperator>, sources: usize) -> Checkpoint {
+        let mut checkpoint = Checkpoint::new(1);
+        checkpoint.operators = operators;
+        checkpoint.commits.push(0);
+        checkpoint.offsets.push(OffsetEntry {
+            sources: SourceOffsets::ByPosition(vec![Some(Offset::Files { log: 0 }); sources]),
+            watermark: 0,
+            configuration: BTreeMap::from([("spark.sql.shuffle.partitions".to_owned(), "1".to_owned())]),
+        });
+        checkpoint
+    }
+
+    fn compare(old: &StatefulOperator, new: &StatefulOperator, behaviour: Behaviour) -> Option<String> {
+        let conf = BTreeMap::new();
+        let checkpoint = checkpoint(vec![old.clone()], 1);
+        compare_state(&checkpoint, std::slice::from_ref(new), &conf, behaviour).err().map(|error| error.class)
+    }
+
+    #[test]
+    fn types_and_their_order_count_and_names_do_not() {
+        let old = operator("dedupe", vec![Field::new("id", DataType::Long), Field::new("k", DataType::String)]);
+        let renamed = operator("dedupe", vec![Field::new("x", DataType::Long), Field::new("y", DataType::String)]);
+        let turned = operator("dedupe", vec![Field::new("k", DataType::String), Field::new("id", DataType::Long)]);
+        assert_eq!(compare(&old, &renamed, SPARK_4), None);
+        assert_eq!(compare(&old, &turned, SPARK_4).unwrap(), "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE");
+    }
+
+    #[test]
+    fn nullability_counts_before_spark_4() {
+        let strict = operator("dedupe", vec![Field::not_null("k", DataType::String)]);
+        let loose = operator("dedupe", vec![Field::new("k", DataType::String)]);
+        assert_eq!(compare(&strict, &loose, SPARK_3).unwrap(), "StateSchemaNotCompatible");
+        assert_eq!(compare(&loose, &strict, SPARK_3), None);
+        assert_eq!(compare(&strict, &loose, SPARK_4), None);
+    }
+
+    #[test]
+    fn operators_are_compared_by_name_since_spark_4() {
+        let (dedupe, limit) = (operator("dedupe", Vec::new()), operator("globalLimit", Vec::new()));
+        let conf = BTreeMap::new();
+        let held = checkpoint(vec![dedupe.clone()], 1);
+        let class = |operators: &[StatefulOperator], checkpoint: &Checkpoint, behaviour| {
+            compare_state(checkpoint, operators, &conf, behaviour).err().map(|error| error.class)
+        };
+        assert_eq!(class(&[limit], &held, SPARK_4).unwrap(), "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA");
+        assert_eq!(class(&[], &held, SPARK_4).unwrap(), "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA");
+        assert_eq!(class(&[], &held, SPARK_3), None);
+        let stateless = checkpoint(Vec::new(), 1);
+        assert_eq!(
+            class(&[dedupe], &stateless, SPARK_4).unwrap(),
+            "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
+        );
+    }
+
+    #[test]
+    fn the_log_pins_some_configuration_and_not_the_rest() {
+        let session = BTreeMap::from([
+            ("spark.sql.shuffle.partitions".to_owned(), "8".to_owned()),
+            ("spark.sql.session.timeZone".to_owned(), "UTC".to_owned()),
+        ]);
+        let effective = configuration(&checkpoint(Vec::new(), 1), &session, SPARK_4);
+        assert_eq!(effective["spark.sql.shuffle.partitions"], "1");
+        assert_eq!(effective["spark.sql.session.timeZone"], "UTC");
+    }
+
+    #[test]
+    fn sources_are_counted() {
+        let held = checkpoint(Vec::new(), 2);
+        assert!(compare_sources(&held, 2, false, SPARK_4).is_ok());
+        assert_eq!(compare_sources(&held, 1, false, SPARK_4).unwrap_err().class, "STREAM_FAILED/ASSERT_SOURCE_COUNT");
     }
 }

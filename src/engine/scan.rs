@@ -91,12 +91,29 @@ fn upcast(row: Row, written: &Schema, columns: &[Attribute]) -> Row {
         return row;
     }
     let value = |(column, value): (&Attribute, &Value)| match from(column) {
-        Some(from) if *from != column.data_type && !column.data_type.is_unknown() => {
-            try_cast(value, from, &column.data_type, &TimeZone::UTC)
-        }
-        _ => value.clone(),
+        Some(from) => upcast_value(value, from, &column.data_type),
+        None => value.clone(),
     };
     columns.iter().zip(row.iter()).map(value).collect()
+}
+
+/// Fields of structs are found by name, as readers of Parquet and JSON do; the rest is a cast.
+fn upcast_value(value: &Value, from: &DataType, to: &DataType) -> Value {
+    match (value, from, to) {
+        _ if from == to || to.is_unknown() && !matches!(to, DataType::Struct(_)) => value.clone(),
+        (Value::Struct(items), DataType::Struct(written), DataType::Struct(wanted)) => {
+            let field = |wanted: &Field| {
+                let at = written.iter().position(|field| field.name.eq_ignore_ascii_case(&wanted.name))?;
+                Some(upcast_value(items.get(at)?, &written.get(at)?.data_type, &wanted.data_type))
+            };
+            Value::Struct(wanted.iter().map(|wanted| field(wanted).unwrap_or(Value::Null)).collect())
+        }
+        (Value::Array(items), DataType::Array { element: from, .. }, DataType::Array { element: to, .. }) => {
+            Value::Array(items.iter().map(|item| upcast_value(item, from, to)).collect())
+        }
+        (Value::Null | Value::Opaque(_) | Value::Map(_), ..) => value.clone(),
+        _ => try_cast(value, from, to, &TimeZone::UTC),
+    }
 }
 
 /// The hidden `_metadata` column of file sources.

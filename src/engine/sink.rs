@@ -39,7 +39,7 @@ impl Sink for TableSink<'_> {
         let count = rows.len();
         if self.output_mode == OutputMode::Complete {
             table.replace(CommitKind::Overwrite, rows, &schema, Some(self.writer));
-            table.transactions.insert(batch.query, batch.batch);
+            table.note_transaction(batch.query, batch.batch);
             return Ok(count);
         }
         if table.format.is_files() {
@@ -56,7 +56,7 @@ impl Sink for TableSink<'_> {
             }
         } else {
             table.append(rows, &schema, Some(self.writer));
-            table.transactions.insert(batch.query, batch.batch);
+            table.note_transaction(batch.query, batch.batch);
         }
         Ok(count)
     }
@@ -68,5 +68,58 @@ pub struct NoSink;
 impl Sink for NoSink {
     fn write(&mut self, _: &mut World, batch: SinkBatch) -> Result<usize, ExecutionError> {
         Ok(batch.rows.rows.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::table::TableFormat;
+    use crate::model::{DataType, Field, Schema, Value};
+
+    fn write(world: &mut World, query: u64, batch: u64, concurrent: bool) -> Result<usize, ExecutionError> {
+        let schema = Schema::new(vec![Field::new("id", DataType::Long)]);
+        let rows = Rows::new(schema, vec![[Value::Long(i64::try_from(query).unwrap())].into()]);
+        let mut sink = TableSink { location: "t", writer: "f", output_mode: OutputMode::Append, concurrent };
+        sink.write(world, SinkBatch { query, batch, rows })
+    }
+
+    fn world(format: TableFormat) -> World {
+        let mut world = World::new();
+        world.create("t", format, Schema::new(vec![Field::new("id", DataType::Long)]));
+        world
+    }
+
+    #[test]
+    fn a_new_query_over_files_has_its_first_batches_passed_over() {
+        let mut world = world(TableFormat::Files("parquet".to_owned()));
+        assert_eq!(write(&mut world, 1, 0, false), Ok(1));
+        assert_eq!(write(&mut world, 2, 0, false), Ok(0));
+        assert_eq!(write(&mut world, 2, 1, false), Ok(1));
+    }
+
+    #[test]
+    fn a_new_query_over_delta_writes_everything_again_and_a_replay_does_not() {
+        let mut world = world(TableFormat::Delta);
+        assert_eq!(write(&mut world, 1, 0, false), Ok(1));
+        assert_eq!(write(&mut world, 1, 0, false), Ok(0));
+        assert_eq!(write(&mut world, 2, 0, false), Ok(1));
+    }
+
+    #[test]
+    fn iceberg_forgets_a_batch_with_the_snapshot_that_made_it() {
+        let mut world = world(TableFormat::Iceberg);
+        assert_eq!(write(&mut world, 1, 0, false), Ok(1));
+        world.tables.get_mut("t").unwrap().expire_before(1);
+        assert_eq!(write(&mut world, 1, 0, false), Ok(1));
+    }
+
+    #[test]
+    fn two_queries_over_files_race_and_a_lost_log_is_found_missing() {
+        let mut world = world(TableFormat::Files("json".to_owned()));
+        assert_eq!(write(&mut world, 1, 0, true), Ok(1));
+        assert_eq!(write(&mut world, 2, 0, true).unwrap_err().class, "STREAM_FAILED/FILE_SINK_RACE");
+        world.tables.get_mut("t").unwrap().truncate();
+        assert_eq!(write(&mut world, 1, 3, false).unwrap_err().class, "STREAM_FAILED/FILE_SINK_LOG_MISSING");
     }
 }

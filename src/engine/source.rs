@@ -1,8 +1,9 @@
 //! Streaming sources: what is new since an offset, and the rows between two offsets, with what each kind checks at a restart.
 
-use super::catalog::{self, PathPattern, Target, is_under};
+use super::catalog::{self, PathPattern, Target};
 use super::checkpoint::{Offset, SourceLog};
 use super::error::ExecutionError;
+use super::platform::Behaviour;
 use super::row::{Row, Rows};
 use super::scan;
 use super::table::{Commit, CommitKind, DataFile, Table, TableFormat};
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub struct StreamSource<'a> {
     read: &'a Read,
     kind: Kind,
+    behaviour: Behaviour,
     /// Plans every batch from the first offset on, as `Trigger.AvailableNow` does over an Iceberg source.
     replans: bool,
 }
@@ -66,7 +68,7 @@ impl<'a> StreamSource<'a> {
                 }
             }
         }
-        Ok(StreamSource { read, kind, replans: available_now })
+        Ok(StreamSource { read, kind, behaviour: Behaviour::of(pipeline), replans: available_now })
     }
 
     /// Where the files of a restart's last batch must lie; none where the path is a pattern.
@@ -93,10 +95,12 @@ impl<'a> StreamSource<'a> {
     ) -> Result<(), ExecutionError> {
         let Some(end) = end else { return Ok(()) };
         if !self.shape().same_shape(end) {
-            return Err(ExecutionError::new(
-                "STREAM_FAILED/OFFSET_JSON_OF_OTHER_SOURCE",
-                "the checkpoint's offset was written by a source of another kind",
-            ));
+            let class = match self.kind {
+                Kind::Iceberg(_) => "IllegalArgumentException",
+                _ if self.behaviour.names_state_errors() => "STREAM_FAILED/OFFSET_JSON_OF_OTHER_SOURCE",
+                _ => "org.json4s.MappingException",
+            };
+            return Err(ExecutionError::new(class, "the checkpoint's offset was written by a source of another kind"));
         }
         match (&self.kind, end) {
             (Kind::Files(_), Offset::Files { log: last }) => {
@@ -106,7 +110,8 @@ impl<'a> StreamSource<'a> {
                 };
                 let Some(base) = self.base_path() else { return Ok(()) };
                 for path in entries(log, first, *last) {
-                    if path != base && !is_under(path, base) {
+                    // Spark compares the texts: a sibling whose name begins alike passes.
+                    if !path.starts_with(base) {
                         return Err(ExecutionError::new(
                             "STREAM_FAILED/FILE_SOURCE_WRONG_BASE_PATH",
                             format!("Wrong basePath {base} for the root path: {path}"),
@@ -310,7 +315,7 @@ impl<'a> StreamSource<'a> {
                 None => return Ok(table.files().into_iter().flat_map(|file| self.typed(file)).collect()),
             },
         };
-        if first < table.expired_before && first < end {
+        if first < table.oldest() && first < end {
             return Err(ExecutionError::new(
                 "DELTA_LOG_FILE_NOT_FOUND_FOR_STREAMING_SOURCE",
                 format!("version {first} of {} has left the transaction log", table.location),
@@ -363,11 +368,26 @@ impl<'a> StreamSource<'a> {
             Some(Offset::Iceberg { snapshot }) => *snapshot,
             _ => None,
         };
+        if self.replans && read.is_some_and(|(_, version)| table.detached.contains(&version)) {
+            return Err(ExecutionError::new(
+                "INTERNAL_ERROR",
+                "the last snapshot read is no ancestor of the current one",
+            ));
+        }
         iceberg_snapshot(table, read)?;
+        if self.read.option("stream-from-timestamp").is_some_and(is_future) {
+            return Ok(Some(Offset::Iceberg { snapshot: None }));
+        }
         let planned_from = match &log.initial {
             Some(Offset::Iceberg { snapshot: Some((_, version)) }) if self.replans => Some(*version),
             _ => read.map(|(_, version)| version + 1),
         };
+        if planned_from.is_some_and(|from| from < table.oldest()) {
+            return Err(ExecutionError::new(
+                "IllegalStateException",
+                "a snapshot between the last one read and the current one is gone",
+            ));
+        }
         for commit in table.history().filter(|commit| planned_from.is_none_or(|from| commit.version >= from)) {
             let skipped = match commit.kind {
                 CommitKind::Append | CommitKind::Replace => continue,
@@ -443,10 +463,23 @@ fn entries(log: &SourceLog, first: u64, last: u64) -> Vec<&str> {
         .collect()
 }
 
+/// A time in milliseconds that lies beyond every commit.
+fn is_future(millis: &str) -> bool {
+    const YEAR_2100: i64 = 4_102_444_800_000;
+    millis.trim().parse::<i64>().is_ok_and(|millis| millis >= YEAR_2100)
+}
+
 /// Finds the snapshot of an offset in the table's history.
 fn iceberg_snapshot(table: &Table, snapshot: Option<(u64, u64)>) -> Result<(), ExecutionError> {
     let Some((identity, version)) = snapshot else { return Ok(()) };
-    if identity == table.identity && table.history().any(|commit| commit.version == version) {
+    if identity == table.identity && table.detached.contains(&version) {
+        return Err(ExecutionError::new(
+            "NullPointerException",
+            "the snapshot read last is no ancestor of the current one",
+        ));
+    }
+    let here = |known: &Commit| known.version == version && !table.expired.contains(&version);
+    if identity == table.identity && table.commits.iter().any(here) {
         return Ok(());
     }
     Err(ExecutionError::new(
@@ -466,4 +499,120 @@ pub fn topic_schema() -> Schema {
         Field::new("timestamp", DataType::Timestamp),
         Field::new("timestampType", DataType::Int),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AttrId, Attribute, PipelineKind, Platform, QualifiedName};
+
+    fn pipeline() -> Pipeline {
+        Pipeline { platform: Platform::Spark, spark_version: (4, 3), ..Pipeline::new("p", PipelineKind::Folder) }
+    }
+
+    fn read(table: &str) -> Read {
+        let mut read = Read::new(Source::Table(QualifiedName::parse(table)), true);
+        read.output = vec![Attribute {
+            id: AttrId(1),
+            name: "id".into(),
+            data_type: DataType::Long,
+            nullable: true,
+            qualifier: Vec::new(),
+            watermark_delay: None,
+        }];
+        read
+    }
+
+    fn world(format: &TableFormat, names: &[&str]) -> World {
+        let mut world = World::new();
+        for name in names {
+            let schema = Schema::new(vec![Field::new("id", DataType::Long)]);
+            world.create(&format!("warehouse/{name}"), format.clone(), schema);
+            append(&mut world, name, 1);
+        }
+        world
+    }
+
+    fn append(world: &mut World, name: &str, id: i64) {
+        let table = world.tables.get_mut(&format!("warehouse/{name}")).unwrap();
+        let schema = table.schema.clone();
+        table.append(vec![[Value::Long(id)].into()], &schema, None);
+    }
+
+    /// Reads a source to its end.
+    fn take(
+        world: &World,
+        read: &Read,
+        start: Option<&Offset>,
+        log: &mut SourceLog,
+    ) -> Result<(Option<Offset>, usize), String> {
+        let pipeline = pipeline();
+        let class = |error: ExecutionError| error.class;
+        let source = StreamSource::open(read, &pipeline, world, true).map_err(class)?;
+        let end = source.latest(world, start, log).map_err(class)?;
+        let rows = source.rows(world, start, end.as_ref(), log).map_err(class)?;
+        Ok((end, rows.rows.len()))
+    }
+
+    fn recover(
+        world: &World,
+        read: &Read,
+        start: Option<&Offset>,
+        end: Option<&Offset>,
+        log: &SourceLog,
+    ) -> Option<String> {
+        let pipeline = pipeline();
+        let source = StreamSource::open(read, &pipeline, world, true).unwrap();
+        source.recover(world, start, end, log).err().map(|error| error.class)
+    }
+
+    #[test]
+    fn another_folder_is_noticed_by_the_files_of_the_last_batch_alone() {
+        let mut world = world(&TableFormat::Files("json".to_owned()), &["a", "ab", "c"]);
+        let mut log = SourceLog::default();
+        let (first, rows) = take(&world, &read("ab"), None, &mut log).unwrap();
+        assert_eq!(rows, 1);
+        let wrong = Some("STREAM_FAILED/FILE_SOURCE_WRONG_BASE_PATH".to_owned());
+        assert_eq!(recover(&world, &read("c"), None, first.as_ref(), &log), wrong);
+        assert_eq!(recover(&world, &read("a"), None, first.as_ref(), &log), None);
+        assert_eq!(recover(&world, &read("c"), first.as_ref(), first.as_ref(), &log), None);
+        append(&mut world, "ab", 2);
+        let (second, rows) = take(&world, &read("ab"), first.as_ref(), &mut log).unwrap();
+        assert_eq!((second, rows), (Some(Offset::Files { log: 1 }), 1));
+    }
+
+    #[test]
+    fn a_delta_source_knows_its_table_and_its_change_commits() {
+        let mut world = world(&TableFormat::Delta, &["a", "b"]);
+        let mut log = SourceLog::default();
+        let (end, _) = take(&world, &read("a"), None, &mut log).unwrap();
+        let other = Some("DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE".to_owned());
+        assert_eq!(recover(&world, &read("b"), None, end.as_ref(), &log), other);
+        let table = world.tables.get_mut("warehouse/a").unwrap();
+        let schema = table.schema.clone();
+        table.replace(CommitKind::Update, vec![[Value::Long(9)].into()], &schema, None);
+        append(&mut world, "a", 3);
+        let failed = take(&world, &read("a"), end.as_ref(), &mut log);
+        assert_eq!(failed, Err("DELTA_SOURCE_TABLE_IGNORE_CHANGES".to_owned()));
+        let mut skipping = read("a");
+        skipping.options.insert("skipchangecommits".to_owned(), "true".to_owned());
+        assert_eq!(take(&world, &skipping, end.as_ref(), &mut log).unwrap().1, 1);
+    }
+
+    #[test]
+    fn an_iceberg_source_needs_the_snapshots_it_has_seen() {
+        let mut world = world(&TableFormat::Iceberg, &["a"]);
+        let mut log = SourceLog::default();
+        let (end, _) = take(&world, &read("a"), None, &mut log).unwrap();
+        append(&mut world, "a", 2);
+        assert_eq!(take(&world, &read("a"), end.as_ref(), &mut log).unwrap().1, 1);
+        let mut expired = world.clone();
+        expired.tables.get_mut("warehouse/a").unwrap().expire_before(1);
+        let gone = recover(&expired, &read("a"), None, end.as_ref(), &log);
+        assert_eq!(gone, Some("IllegalStateException".to_owned()));
+        let table = world.tables.get_mut("warehouse/a").unwrap();
+        table.create_or_replace(table.schema.clone());
+        let replaced = recover(&world, &read("a"), None, end.as_ref(), &log);
+        assert_eq!(replaced, Some("NullPointerException".to_owned()));
+    }
 }

@@ -100,7 +100,7 @@ impl<'a, 'q> Run<'a, 'q> {
             };
             sources.push((name, StreamSource::open(read, query.pipeline, world, query.available_now)?));
         }
-        let operators = restart::stored_operators(query.operators, &configuration);
+        let operators = restart::stored_operators(query.operators, &query.configuration, &configuration);
         let tracker = WatermarkTracker {
             global: checkpoint.watermark(),
             by_operator: Vec::new(),
@@ -236,7 +236,7 @@ impl<'a, 'q> Run<'a, 'q> {
         self.progress.rows += sink.write(world, rows)?;
         self.progress.batches += 1;
         self.progress.uninterpreted.extend(output.uninterpreted);
-        self.checkpoint.state = state;
+        self.checkpoint.state_before = std::mem::replace(&mut self.checkpoint.state, state);
         restart::record_operators(&mut self.checkpoint.operators, &self.operators);
         self.tracker.update(&output.event_time);
         self.checkpoint.commits.push(self.tracker.global);

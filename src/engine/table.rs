@@ -4,7 +4,7 @@
 use super::row::Row;
 use crate::model::{Layout, Schema};
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One JSON object of a source outside of the pipeline; typed when it is read, through the schema it is read with.
@@ -131,12 +131,14 @@ pub struct Table {
     pub commits: Vec<Commit>,
     /// Next version to give out.
     pub next_version: u64,
-    /// Commits below this version have left the history; what they added may still be in the table.
-    pub expired_before: u64,
+    /// Versions that have left the history; what they added may still be in the table.
+    pub expired: BTreeSet<u64>,
+    /// Versions that are known and no longer lead to the table as it is: before a rollback, or a CREATE OR REPLACE.
+    pub detached: BTreeSet<u64>,
     /// Batch ids in `_spark_metadata` with the paths they added; only while streaming queries own a file table.
     pub sink_log: BTreeMap<u64, Vec<String>>,
-    /// Last batch by query id, of transactional formats.
-    pub transactions: BTreeMap<u64, u64>,
+    /// Last batch by query id with the version it made, of transactional formats.
+    pub transactions: BTreeMap<u64, (u64, u64)>,
     pub cdc: Option<CdcProperties>,
 }
 
@@ -151,7 +153,8 @@ impl Table {
             properties: BTreeMap::new(),
             commits: Vec::new(),
             next_version: 0,
-            expired_before: 0,
+            expired: BTreeSet::new(),
+            detached: BTreeSet::new(),
             sink_log: BTreeMap::new(),
             transactions: BTreeMap::new(),
             cdc: None,
@@ -225,14 +228,45 @@ impl Table {
         }
     }
 
-    /// Takes commits below `version` out of the history that streams can read (log clean-up, snapshot expiry, retention).
-    pub fn expire_before(&mut self, version: u64) {
-        self.expired_before = self.expired_before.max(version.min(self.next_version));
+    /// Notes the last commit as the write of a query's batch.
+    pub fn note_transaction(&mut self, query: u64, batch: u64) {
+        self.transactions.insert(query, (batch, self.next_version.saturating_sub(1)));
     }
 
-    /// Commits that streams can still read, oldest first.
+    /// Compaction: the same rows in one file.
+    pub fn compact(&mut self, rows: Vec<Row>, schema: &Schema) {
+        self.replace(CommitKind::Replace, rows, schema, None);
+    }
+
+    /// CREATE OR REPLACE TABLE: the same table, with columns of its own; what came before leads nowhere.
+    pub fn create_or_replace(&mut self, schema: Schema) {
+        self.detached.extend(self.commits.iter().map(|commit| commit.version));
+        self.commits.clear();
+        self.schema = schema;
+    }
+
+    /// Makes `version` the current one again.
+    pub fn roll_back(&mut self, version: u64) {
+        let later = |commit: &Commit| commit.version > version;
+        self.detached.extend(self.commits.iter().filter(|commit| later(commit)).map(|commit| commit.version));
+        self.commits.retain(|commit| !later(commit));
+    }
+
+    /// Takes commits below `version` out of the history that streams can read (log clean-up, snapshot expiry, retention).
+    pub fn expire_before(&mut self, version: u64) {
+        self.expired.extend(self.commits.iter().map(|commit| commit.version).filter(|known| *known < version));
+    }
+
+    /// Commits that streams can still read, oldest first. The way back from the current one ends at the first that is gone.
     pub fn history(&self) -> impl Iterator<Item = &Commit> {
-        self.commits.iter().filter(|commit| commit.version >= self.expired_before)
+        let first = self.oldest();
+        self.commits.iter().filter(move |commit| commit.version >= first)
+    }
+
+    /// The oldest version that can be reached from the current one.
+    pub fn oldest(&self) -> u64 {
+        let gone = self.commits.iter().map(|commit| commit.version).filter(|version| self.expired.contains(version));
+        gone.max().map_or(0, |version| version + 1)
     }
 
     /// Whether a streaming write of `batch` by `query` has been made before.
@@ -240,7 +274,10 @@ impl Table {
         if self.format.is_files() {
             self.sink_log.last_key_value().is_some_and(|(last, _)| *last >= batch)
         } else {
-            self.transactions.get(&query).is_some_and(|last| *last >= batch)
+            // Iceberg finds the query in its snapshots alone; Delta keeps it beside them.
+            self.transactions.get(&query).is_some_and(|(last, version)| {
+                *last >= batch && (self.format != TableFormat::Iceberg || !self.expired.contains(version))
+            })
         }
     }
 }

@@ -256,6 +256,13 @@ impl Update<'_> {
         }
         let new = !self.world.tables.contains_key(&location);
         let table = self.world.create(&location, format, schema.clone());
+        if let Some(target) = &cdc {
+            let properties = target.properties();
+            if let (false, Some(known)) = (full_refresh, &table.cdc) {
+                cdc::compare_properties(known, &properties)?;
+            }
+            table.cdc = Some(properties);
+        }
         if new {
             table.layout = dataset.layout.clone();
         } else if full_refresh || recomputed {
@@ -270,13 +277,6 @@ impl Update<'_> {
             table.layout = dataset.layout.clone();
         }
         table.properties.extend(dataset.properties.clone());
-        if let Some(target) = &cdc {
-            let properties = target.properties();
-            if let (false, Some(known)) = (full_refresh, &table.cdc) {
-                cdc::compare_properties(known, &properties)?;
-            }
-            table.cdc = Some(properties);
-        }
         if let Some(target) = cdc {
             target.materialize_tombstones(self.world, &location, full_refresh, behaviour);
         }
@@ -480,11 +480,11 @@ impl Update<'_> {
         let table = self.world.create(&location, TableFormat::named(&format), schema.clone());
         if new {
             table.layout.partition_by.clone_from(&write.partition_by);
-        } else if mode == OutputMode::Complete {
-            table.schema = schema;
-        } else {
-            let options = &write.options;
-            table.schema = super::writer::schema_on_write(table, &schema, options, self.behaviour)?;
+        } else if mode == OutputMode::Complete && table.format != TableFormat::Iceberg {
+            table.schema = schema.clone();
+        }
+        if mode != OutputMode::Complete || table.format == TableFormat::Iceberg {
+            table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode, self.behaviour)?;
         }
         let mut sink = TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false };
         self.run_query(at, mode, available_now, &mut sink)

@@ -4,7 +4,7 @@ use super::error::ExecutionError;
 use super::materialize::{merge_schemas, widens};
 use super::platform::Behaviour;
 use super::table::{Table, TableFormat};
-use crate::model::{DataType, Schema};
+use crate::model::{DataType, OutputMode, Schema};
 use std::collections::BTreeMap;
 
 /// The table's columns after a streaming write of rows with these columns.
@@ -15,13 +15,24 @@ pub fn schema_on_write(
     table: &Table,
     written: &Schema,
     options: &BTreeMap<String, String>,
+    output_mode: OutputMode,
     behaviour: Behaviour,
 ) -> Result<Schema, ExecutionError> {
+    if table.format == TableFormat::Iceberg && output_mode == OutputMode::Update {
+        return Err(refused(format!("Update mode is not supported by {}", table.location)));
+    }
     match table.format {
-        TableFormat::Files(_) | TableFormat::Topic => Ok(written.clone()),
+        TableFormat::Files(_) | TableFormat::Topic => Ok(widest(&table.schema, written)),
         TableFormat::Delta => delta(table, written, options, behaviour),
         TableFormat::Iceberg => iceberg(table, written, options),
     }
+}
+
+/// A folder of files takes any columns; a reader finds those of every file.
+fn widest(known: &Schema, written: &Schema) -> Schema {
+    let mut schema = written.clone();
+    schema.fields.extend(known.fields.iter().filter(|field| written.field(&field.name).is_none()).cloned());
+    schema
 }
 
 fn on(options: &BTreeMap<String, String>, names: &[&str]) -> bool {
