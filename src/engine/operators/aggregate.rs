@@ -4,7 +4,7 @@ use super::aggregate_functions::{AggregateFunctions, Group, collect};
 use super::execution::Execution;
 use super::grouping::Grouping;
 use super::project::named;
-use super::relation::{InputWatermark, Relation, event_time};
+use super::relation::{InputWatermark, Relation, single_event_time};
 use super::session_window::{self, Session};
 use super::time_window;
 use super::watermark::is_older;
@@ -153,7 +153,7 @@ impl AggregatePlan<'_> {
     ) -> Result<Vec<Row>, ExecutionError> {
         let Some(streaming) = &mut execution.streaming else { return Ok(Vec::new()) };
         let watermark = relation.input_watermark();
-        let event_time = event_time(&self.grouping.columns);
+        let event_time = single_event_time(&self.grouping.columns)?;
         let mode = streaming.output_mode;
         if mode == OutputMode::Append && event_time.is_none() {
             return Err(ExecutionError::new(

@@ -26,14 +26,14 @@ pub(super) fn deduplicate(
     let Some(operator) = operator else {
         return distinct_by(execution, relation, &keys);
     };
-    without_late_rows(&mut relation);
+    without_late_rows(&mut relation)?;
     let rows = std::mem::take(&mut relation.rows);
     let mut keyed: Vec<(Row, Row)> = Vec::with_capacity(rows.len());
     for (index, row) in rows.into_iter().enumerate() {
         keyed.push((execution.evaluator.row(&keys, &row, index)?, row));
     }
     let kind = if within_watermark {
-        let column = relation.event_time().and_then(|at| relation.columns.get(at).map(|column| (at, column)));
+        let column = relation.event_time()?.and_then(|at| relation.columns.get(at).map(|column| (at, column)));
         let (position, column) = column.ok_or_else(|| {
             ExecutionError::new(
                 "_LEGACY_ERROR_TEMP_3078",

@@ -23,6 +23,8 @@ mod sort;
 mod state_watermark;
 mod stateful_map;
 mod streaming_join;
+#[cfg(test)]
+mod tests;
 mod time_window;
 mod union;
 mod watermark;

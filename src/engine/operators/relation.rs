@@ -1,5 +1,6 @@
 //! What flows between operators: rows, their columns, and the watermark that holds for them.
 
+use crate::engine::error::ExecutionError;
 use crate::engine::row::Row;
 use crate::model::Attribute;
 
@@ -52,9 +53,13 @@ impl Relation {
         Relation { columns, rows, streaming: self.streaming, watermark: self.watermark }
     }
 
-    /// Position and delay of the first column that carries an event time.
-    pub fn event_time(&self) -> Option<usize> {
-        event_time(&self.columns)
+    /// Position of the column that carries an event time.
+    ///
+    /// # Errors
+    /// `_LEGACY_ERROR_TEMP_3077` where several do, as Spark has it for the input of a stateful operator
+    /// (`WatermarkSupport.findEventTimeColumn`).
+    pub fn event_time(&self) -> Result<Option<usize>, ExecutionError> {
+        single_event_time(&self.columns)
     }
 
     pub fn input_watermark(&self) -> InputWatermark {
@@ -65,4 +70,18 @@ impl Relation {
 /// Position of the first column that carries an event time.
 pub(super) fn event_time(columns: &[Attribute]) -> Option<usize> {
     columns.iter().position(|column| column.watermark_delay.is_some())
+}
+
+/// The same, for columns of which at most one may.
+pub(super) fn single_event_time(columns: &[Attribute]) -> Result<Option<usize>, ExecutionError> {
+    let first = event_time(columns);
+    let first_id = first.and_then(|at| columns.get(at)).map(|column| column.id);
+    let other = columns.iter().find(|column| column.watermark_delay.is_some() && Some(column.id) != first_id);
+    match other {
+        None => Ok(first),
+        Some(column) => Err(ExecutionError::new(
+            "_LEGACY_ERROR_TEMP_3077",
+            format!("more than one event time column is available to a stateful operator, among them `{}`", column.name),
+        )),
+    }
 }

@@ -32,7 +32,7 @@ pub(super) fn stateful_map(
     execution.evaluator.note_uninterpreted(&function.function.name);
     let by_event_time = function.time_mode.to_lowercase().contains("event");
     if operator.is_some() && by_event_time {
-        without_late_rows(&mut relation);
+        without_late_rows(&mut relation)?;
     }
     let keys = bind_all(keys, &relation.columns, execution.evaluator)?;
     let mut groups: BTreeMap<Row, Vec<Value>> = BTreeMap::new();

@@ -59,8 +59,8 @@ pub(super) fn streaming_join(
         left: SideShape::bind(evaluator, &left.columns, left_keys, &condition.left_only, evict_left)?,
         right: SideShape::bind(evaluator, &right.columns, right_keys, &condition.right_only, evict_right)?,
     };
-    without_late_rows(&mut left);
-    without_late_rows(&mut right);
+    without_late_rows(&mut left)?;
+    without_late_rows(&mut right)?;
 
     let columns = output_columns(&left.columns, &right.columns, kind);
     let Some(streaming) = &mut execution.streaming else {

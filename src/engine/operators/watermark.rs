@@ -32,6 +32,10 @@ pub(super) fn watermark(
     if !relation.streaming {
         return Ok(relation);
     }
+    let allow_multiple = execution.evaluator.session.flag("spark.sql.streaming.statefulOperator.allowMultiple", true);
+    if relation.watermark.is_some() && allow_multiple {
+        return Err(ExecutionError::new("_LEGACY_ERROR_TEMP_3076", "a watermark is defined on top of another one"));
+    }
     for (index, column) in relation.columns.iter_mut().enumerate() {
         column.watermark_delay = (index == position).then_some(delay);
     }
@@ -108,10 +112,14 @@ pub(super) fn is_older(event_time: &Value, watermark: i64) -> bool {
 }
 
 /// Drops the rows that are late, where some column carries an event time.
-pub(super) fn without_late_rows(relation: &mut Relation) {
-    let Some(position) = relation.event_time() else { return };
+///
+/// # Errors
+/// See [`Relation::event_time`].
+pub(super) fn without_late_rows(relation: &mut Relation) -> Result<(), ExecutionError> {
+    let Some(position) = relation.event_time()? else { return Ok(()) };
     let InputWatermark { late_events, .. } = relation.input_watermark();
     relation.rows.retain(|row| !row.get(position).is_some_and(|value| is_older(value, late_events)));
+    Ok(())
 }
 
 fn delay_micros(execution: &Execution<'_>, delay: &Expr) -> Result<i64, ExecutionError> {
