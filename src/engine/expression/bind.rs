@@ -4,7 +4,7 @@ use super::subquery::{BoundSubquery, Membership};
 use super::{Bound, BoundKind, Evaluator};
 use crate::engine::error::ExecutionError;
 use crate::functions::{self, Argument, Kind};
-use crate::model::{Attribute, Call, DataType, Expr, Plan, SubqueryKind};
+use crate::model::{Attribute, Call, DataType, Expr, Opaque, Plan, SubqueryKind, Value};
 use std::sync::Arc;
 
 /// Expressions nested deeper than this are refused: evaluation recurses.
@@ -53,58 +53,60 @@ impl Binder<'_, '_> {
         exprs.iter().map(|expr| self.bind(expr)).collect()
     }
 
+    /// Each kind in a function of its own: this one recurses, and its frame should be small.
     fn bind_node(&mut self, expr: &Expr) -> Result<Bound, ExecutionError> {
         match expr {
-            Expr::Attribute(attribute) => self.attribute(attribute),
-            Expr::Literal { value, data_type } => {
-                Ok(Bound::new(BoundKind::Literal(value.clone()), data_type.clone(), value.is_null()))
-            }
-            Expr::Alias { expr, name, .. } => Ok(Bound { name: Some(name.clone()), ..self.bind(expr)? }),
-            Expr::Cast { expr, to, try_cast } => {
-                let inner = self.bind(expr)?;
-                let nullable = inner.nullable || *try_cast || !functions::can_up_cast(&inner.data_type, to);
-                let name = inner.name.clone();
-                let kind = BoundKind::Cast { expr: Box::new(inner), try_cast: *try_cast };
-                Ok(Bound { name, ..Bound::new(kind, to.clone(), nullable) })
-            }
-            Expr::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             Expr::Call(call) => self.call(call),
-            Expr::LambdaVariable { name, data_type, nullable } => {
-                let position = self.parameters.iter().rposition(|parameter| parameter == name);
-                let position = position
-                    .ok_or_else(|| ExecutionError::unsupported(format!("`{name}` is a parameter of no lambda here")))?;
-                Ok(Bound {
-                    name: Some(name.clone()),
-                    ..Bound::new(BoundKind::Parameter(position), data_type.clone(), *nullable)
-                })
-            }
-            Expr::Lambda { params, body } => {
-                let outside = self.parameters.len();
-                self.parameters.extend(params.iter().cloned());
-                let body = self.bind(body);
-                self.parameters.truncate(outside);
-                let body = body?;
-                let (data_type, nullable) = (body.data_type.clone(), body.nullable);
-                Ok(Bound::new(BoundKind::Lambda(Box::new(body)), data_type, nullable))
-            }
+            Expr::Attribute(attribute) => self.attribute(attribute),
+            Expr::Literal { value, data_type } => Ok(literal(value, data_type)),
+            Expr::Alias { expr, name, .. } => self.alias(expr, name),
+            Expr::Cast { expr, to, try_cast } => self.cast(expr, to, *try_cast),
+            Expr::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
+            Expr::LambdaVariable { name, data_type, nullable } => self.parameter(name, data_type, *nullable),
+            Expr::Lambda { params, body } => self.lambda(params, body),
             Expr::Subquery { kind, plan } => self.subquery(kind, plan),
-            Expr::Opaque(opaque) => {
-                let args = self.bind_list(&opaque.args)?;
-                let identity = format!("{}#{:016x}", opaque.name, opaque.content);
-                let kind = BoundKind::Uninterpreted { name: opaque.name.clone(), identity, args };
-                Ok(Bound::new(kind, opaque.data_type.clone(), true))
-            }
-            Expr::Column(column) => {
-                Err(ExecutionError::unsupported(format!("column `{}` is not resolved", column.parts.join("."))))
-            }
-            Expr::Star { .. } | Expr::ColumnRegex(_) => {
-                Err(ExecutionError::unsupported("a list of columns is not resolved"))
-            }
-            Expr::MultiAlias { .. } => Err(ExecutionError::unsupported("a generator stands where a value is expected")),
-            Expr::Window { .. } => {
-                Err(ExecutionError::unsupported("a window function stands outside of a window operator"))
-            }
+            Expr::Opaque(opaque) => self.opaque(opaque),
+            unresolved => Err(refused(unresolved)),
         }
+    }
+
+    fn alias(&mut self, expr: &Expr, name: &Arc<str>) -> Result<Bound, ExecutionError> {
+        let mut bound = self.bind(expr)?;
+        bound.name = Some(name.clone());
+        Ok(bound)
+    }
+
+    fn cast(&mut self, expr: &Expr, to: &DataType, try_cast: bool) -> Result<Bound, ExecutionError> {
+        let inner = self.bind(expr)?;
+        let nullable = inner.nullable || try_cast || !functions::can_up_cast(&inner.data_type, to);
+        let name = inner.name.clone();
+        let kind = BoundKind::Cast { expr: Box::new(inner), try_cast };
+        Ok(Bound { name, ..Bound::new(kind, to.clone(), nullable) })
+    }
+
+    fn parameter(&self, name: &Arc<str>, data_type: &DataType, nullable: bool) -> Result<Bound, ExecutionError> {
+        let position = self.parameters.iter().rposition(|parameter| parameter == name);
+        let position =
+            position.ok_or_else(|| ExecutionError::unsupported(format!("`{name}` is a parameter of no lambda here")))?;
+        let bound = Bound::new(BoundKind::Parameter(position), data_type.clone(), nullable);
+        Ok(Bound { name: Some(name.clone()), ..bound })
+    }
+
+    fn lambda(&mut self, params: &[Arc<str>], body: &Expr) -> Result<Bound, ExecutionError> {
+        let outside = self.parameters.len();
+        self.parameters.extend(params.iter().cloned());
+        let body = self.bind(body);
+        self.parameters.truncate(outside);
+        let body = body?;
+        let (data_type, nullable) = (body.data_type.clone(), body.nullable);
+        Ok(Bound::new(BoundKind::Lambda(Box::new(body)), data_type, nullable))
+    }
+
+    fn opaque(&mut self, opaque: &Opaque) -> Result<Bound, ExecutionError> {
+        let args = self.bind_list(&opaque.args)?;
+        let identity = format!("{}#{:016x}", opaque.name, opaque.content);
+        let kind = BoundKind::Uninterpreted { name: opaque.name.clone(), identity, args };
+        Ok(Bound::new(kind, opaque.data_type.clone(), true))
     }
 
     fn attribute(&self, attribute: &Attribute) -> Result<Bound, ExecutionError> {
@@ -198,6 +200,19 @@ pub(in crate::engine) fn coerce(
         Bound { name, watermark_delay: delay, ..Bound::new(kind, to, nullable) }
     };
     args.into_iter().zip(wanted).map(cast).collect()
+}
+
+fn literal(value: &Value, data_type: &DataType) -> Bound {
+    Bound::new(BoundKind::Literal(value.clone()), data_type.clone(), value.is_null())
+}
+
+fn refused(expr: &Expr) -> ExecutionError {
+    ExecutionError::unsupported(match expr {
+        Expr::Column(column) => format!("column `{}` is not resolved", column.parts.join(".")),
+        Expr::MultiAlias { .. } => "a generator stands where a value is expected".to_owned(),
+        Expr::Window { .. } => "a window function stands outside of a window operator".to_owned(),
+        _ => "a list of columns is not resolved".to_owned(),
+    })
 }
 
 /// Functions that must not evaluate all their arguments get nodes of their own.

@@ -87,6 +87,7 @@ impl<'a> Evaluator<'a> {
         Ok(matches!(self.evaluate(condition, row, index)?, Value::Boolean(true)))
     }
 
+    /// Each kind in a function of its own: this one recurses, and its frame should be small.
     fn value(&self, bound: &Bound, frame: &Frame<'_>) -> Result<Value, ExecutionError> {
         match &bound.kind {
             BoundKind::Column(position) => Ok(frame.row.get(*position).cloned().unwrap_or(Value::Null)),
@@ -94,40 +95,69 @@ impl<'a> Evaluator<'a> {
             BoundKind::Parameter(position) => Ok(frame.parameters.get(*position).cloned().unwrap_or(Value::Null)),
             BoundKind::And(pair) => self.connective(pair, frame, false),
             BoundKind::Or(pair) => self.connective(pair, frame, true),
-            BoundKind::Coalesce(args) => {
-                for arg in args {
-                    let value = self.value(arg, frame)?;
-                    if !value.is_null() {
-                        return Ok(value);
-                    }
-                }
-                Ok(Value::Null)
-            }
-            BoundKind::Case { branches, otherwise } => {
-                for (when, then) in branches {
-                    if matches!(self.value(when, frame)?, Value::Boolean(true)) {
-                        return self.value(then, frame);
-                    }
-                }
-                otherwise.as_ref().map_or(Ok(Value::Null), |expr| self.value(expr, frame))
-            }
-            BoundKind::Cast { expr, try_cast } => {
-                let value = self.value(expr, frame)?;
-                match self.cast(&value, &expr.data_type, &bound.data_type) {
-                    Err(_) if *try_cast => Ok(Value::Null),
-                    result => Ok(result?),
-                }
-            }
+            BoundKind::Coalesce(args) => self.coalesce(args, frame),
+            BoundKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref(), frame),
+            BoundKind::Cast { expr, try_cast } => self.cast_to(expr, &bound.data_type, *try_cast, frame),
             BoundKind::Call { function, args, types } => self.call(function, args, types, &bound.data_type, frame),
             // A lambda has a value only through the function it is given to.
             BoundKind::Lambda(_) => Ok(Value::Null),
             BoundKind::Uninterpreted { name, identity, args } => {
                 self.note_uninterpreted(name);
-                let args = self.values(args, frame)?;
-                Ok(functions::uninterpreted(identity, &args, &bound.data_type))
+                self.uninterpreted(identity, args, &bound.data_type, frame)
             }
-            BoundKind::Subquery(subquery) => subquery.evaluate(self, frame.row, |operand| self.value(operand, frame)),
+            BoundKind::Subquery(subquery) => {
+                subquery.evaluate(self, frame.row, |operand| self.value(operand, frame))
+            }
         }
+    }
+
+    fn coalesce(&self, args: &[Bound], frame: &Frame<'_>) -> Result<Value, ExecutionError> {
+        for arg in args {
+            let value = self.value(arg, frame)?;
+            if !value.is_null() {
+                return Ok(value);
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    fn case(
+        &self,
+        branches: &[(Bound, Bound)],
+        otherwise: Option<&Bound>,
+        frame: &Frame<'_>,
+    ) -> Result<Value, ExecutionError> {
+        for (when, then) in branches {
+            if matches!(self.value(when, frame)?, Value::Boolean(true)) {
+                return self.value(then, frame);
+            }
+        }
+        otherwise.map_or(Ok(Value::Null), |expr| self.value(expr, frame))
+    }
+
+    fn cast_to(
+        &self,
+        expr: &Bound,
+        to: &DataType,
+        try_cast: bool,
+        frame: &Frame<'_>,
+    ) -> Result<Value, ExecutionError> {
+        let value = self.value(expr, frame)?;
+        match self.cast(&value, &expr.data_type, to) {
+            Err(_) if try_cast => Ok(Value::Null),
+            result => Ok(result?),
+        }
+    }
+
+    fn uninterpreted(
+        &self,
+        identity: &str,
+        args: &[Bound],
+        result: &DataType,
+        frame: &Frame<'_>,
+    ) -> Result<Value, ExecutionError> {
+        let args = self.values(args, frame)?;
+        Ok(functions::uninterpreted(identity, &args, result))
     }
 
     fn values(&self, args: &[Bound], frame: &Frame<'_>) -> Result<Vec<Value>, ExecutionError> {

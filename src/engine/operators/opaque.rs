@@ -50,12 +50,20 @@ pub(super) fn opaque(
     Ok(Relation { columns, rows, streaming, watermark })
 }
 
-/// One uninterpreted value for each column.
+/// One uninterpreted value for each column. A declared `bigint` gets the number that an `int` would: to declare it wider changes
+/// no value.
 pub(super) fn made_row(identity: &str, args: &[Value], columns: &[Attribute]) -> Row {
-    columns
-        .iter()
-        .map(|column| uninterpreted(&format!("{identity}.{}", column.name), args, &column.data_type))
-        .collect()
+    let value = |column: &Attribute| {
+        let identity = format!("{identity}.{}", column.name);
+        match column.data_type {
+            DataType::Long => match uninterpreted(&identity, args, &DataType::Int) {
+                Value::Int(small) => Value::Long(i64::from(small)),
+                other => other,
+            },
+            _ => uninterpreted(&identity, args, &column.data_type),
+        }
+    };
+    columns.iter().map(value).collect()
 }
 
 /// Which rows a sample takes is not Spark's choice, but as arbitrary and as stable.

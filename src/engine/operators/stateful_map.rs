@@ -44,7 +44,9 @@ pub(super) fn stateful_map(
     let mut nothing = StateStores::default();
     let state = match (operator, &mut execution.streaming) {
         (Some(_), Some(streaming)) => {
-            streaming.another_batch |= by_event_time && watermark.next > watermark.eviction;
+            // transformWithState runs timers and expiry in batches without rows, whether it has any or not.
+            let wants_batches = by_event_time || function.operator.starts_with("transformWithState");
+            streaming.another_batch |= wants_batches && watermark.next > watermark.eviction;
             &mut *streaming.state
         }
         _ => &mut nothing,
@@ -95,11 +97,11 @@ impl UserFunction {
     /// Hands the new rows of one key to the function.
     fn call(&self, state: &mut StateStores, key: Row, mut rows: Vec<Value>, output: &[Attribute]) -> Row {
         rows.sort();
-        let mut args = vec![Value::Struct(key.clone()), Value::Array(rows.into())];
-        for variable in &self.variables {
-            let old = state.store(self.operator, &variable.store).and_then(|store| store.get(&key));
-            args.push(old.map_or(Value::Null, |row| Value::Struct(row.clone())));
-        }
+        // The first variable is taken as the one that the output hangs on; those declared beside it change nothing.
+        let memory = self.variables.first();
+        let old = memory.and_then(|variable| state.store(self.operator, &variable.store)?.get(&key).cloned());
+        let old = old.map_or(Value::Null, Value::Struct);
+        let args = [Value::Struct(key.clone()), Value::Array(rows.into()), old];
         for variable in &self.variables {
             let value = (0usize..).zip(&variable.types).map(|(position, data_type)| {
                 uninterpreted(&format!("{}.{}.{position}", self.identity, variable.store), &args, data_type)

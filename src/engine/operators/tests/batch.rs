@@ -149,3 +149,24 @@ fn errors_carry_sparks_class() {
     let missing = read("nowhere", false, &left());
     assert_eq!(batch(&missing, &tables()).unwrap_err().class, "TABLE_OR_VIEW_NOT_FOUND");
 }
+
+#[test]
+fn deep_plans_and_expressions_are_executed_or_refused_and_never_overflow() {
+    let deep = |levels: usize| {
+        let mut condition = Expr::call("isnull", vec![column(&left()[0])]);
+        for _ in 0..levels {
+            condition = Expr::call("not", vec![condition]);
+        }
+        condition
+    };
+    let nested = |levels: usize, condition: &Expr| {
+        let mut plan = read("l", false, &left());
+        for _ in 0..levels {
+            plan = filter(condition.clone(), plan);
+        }
+        plan
+    };
+    assert_eq!(batch(&nested(120, &deep(250)), &tables()).unwrap().len(), 1);
+    assert!(batch(&nested(1, &deep(400)), &tables()).unwrap_err().is_unsupported());
+    assert!(batch(&nested(400, &deep(1)), &tables()).unwrap_err().is_unsupported());
+}
