@@ -86,8 +86,8 @@ impl Binder<'_, '_> {
 
     fn parameter(&self, name: &Arc<str>, data_type: &DataType, nullable: bool) -> Result<Bound, ExecutionError> {
         let position = self.parameters.iter().rposition(|parameter| parameter == name);
-        let position =
-            position.ok_or_else(|| ExecutionError::unsupported(format!("`{name}` is a parameter of no lambda here")))?;
+        let position = position
+            .ok_or_else(|| ExecutionError::unsupported(format!("`{name}` is a parameter of no lambda here")))?;
         let bound = Bound::new(BoundKind::Parameter(position), data_type.clone(), nullable);
         Ok(Bound { name: Some(name.clone()), ..bound })
     }

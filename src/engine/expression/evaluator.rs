@@ -105,9 +105,7 @@ impl<'a> Evaluator<'a> {
                 self.note_uninterpreted(name);
                 self.uninterpreted(identity, args, &bound.data_type, frame)
             }
-            BoundKind::Subquery(subquery) => {
-                subquery.evaluate(self, frame.row, |operand| self.value(operand, frame))
-            }
+            BoundKind::Subquery(subquery) => subquery.evaluate(self, frame.row, |operand| self.value(operand, frame)),
         }
     }
 
@@ -135,13 +133,7 @@ impl<'a> Evaluator<'a> {
         otherwise.map_or(Ok(Value::Null), |expr| self.value(expr, frame))
     }
 
-    fn cast_to(
-        &self,
-        expr: &Bound,
-        to: &DataType,
-        try_cast: bool,
-        frame: &Frame<'_>,
-    ) -> Result<Value, ExecutionError> {
+    fn cast_to(&self, expr: &Bound, to: &DataType, try_cast: bool, frame: &Frame<'_>) -> Result<Value, ExecutionError> {
         let value = self.value(expr, frame)?;
         match self.cast(&value, &expr.data_type, to) {
             Err(_) if try_cast => Ok(Value::Null),

@@ -3,51 +3,9 @@
 //! It matters for state: a query reads a column that its own predicates make non-nullable without a look at the NULL bit, even
 //! where an old state row holds a NULL there.
 
+use crate::functions::{self, Function};
 use crate::model::{AttrId, Expr};
 use std::collections::BTreeSet;
-
-/// Calls that are NULL where an argument is (`NullIntolerant`), as far as they occur in predicates.
-const NULL_INTOLERANT: &[&str] = &[
-    "!=",
-    "%",
-    "&",
-    "*",
-    "+",
-    "-",
-    "/",
-    "<",
-    "<=",
-    "<>",
-    "=",
-    "==",
-    ">",
-    ">=",
-    "^",
-    "abs",
-    "contains",
-    "date_add",
-    "date_sub",
-    "date_trunc",
-    "datediff",
-    "div",
-    "endswith",
-    "getfield",
-    "length",
-    "like",
-    "ilike",
-    "lower",
-    "ltrim",
-    "negative",
-    "not",
-    "rlike",
-    "rtrim",
-    "startswith",
-    "substring",
-    "trim",
-    "upper",
-    "|",
-    "~",
-];
 
 /// The conjuncts of a predicate.
 pub(super) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
@@ -79,7 +37,9 @@ pub(super) fn not_null(condition: &Expr) -> BTreeSet<AttrId> {
                 Expr::Attribute(attribute) => {
                     columns.insert(attribute.id);
                 }
-                Expr::Call(call) if NULL_INTOLERANT.contains(&&*call.function) => pending.extend(&call.args),
+                Expr::Call(call) if functions::lookup(&call.function).is_some_and(Function::propagates_null) => {
+                    pending.extend(&call.args);
+                }
                 Expr::Cast { expr, try_cast: false, .. } | Expr::Alias { expr, .. } => pending.push(expr),
                 _ => {}
             }

@@ -81,7 +81,10 @@ pub(super) fn single_event_time(columns: &[Attribute]) -> Result<Option<usize>, 
         None => Ok(first),
         Some(column) => Err(ExecutionError::new(
             "_LEGACY_ERROR_TEMP_3077",
-            format!("more than one event time column is available to a stateful operator, among them `{}`", column.name),
+            format!(
+                "more than one event time column is available to a stateful operator, among them `{}`",
+                column.name
+            ),
         )),
     }
 }

@@ -1,11 +1,7 @@
 use super::*;
 
 fn events() -> [Attribute; 3] {
-    [
-        attribute(1, "k", DataType::String),
-        attribute(2, "amt", DataType::Long),
-        attribute(3, "ts", DataType::Timestamp),
-    ]
+    [attribute(1, "k", DataType::String), attribute(2, "amt", DataType::Long), attribute(3, "ts", DataType::Timestamp)]
 }
 
 fn windowed(function: &str, width: &str) -> Plan {
@@ -28,17 +24,13 @@ fn input(data: &[(&str, i64, i64)]) -> Rows {
 fn append_emits_a_window_when_the_watermark_passes_its_end_and_drops_late_rows() {
     let mut query = Query::default();
     let plan = windowed("sum", "10 minutes");
-    let first = query.run(&plan, OutputMode::Append, &[input(&[("a", 5, 0), ("a", -3, 1), ("b", 7, 2), ("A", 12, 20)])]);
-    assert_eq!(
-        first.unwrap(),
-        [vec![at(0), text("a"), Value::Long(2)], vec![at(0), text("b"), Value::Long(7)]]
-    );
+    let first =
+        query.run(&plan, OutputMode::Append, &[input(&[("a", 5, 0), ("a", -3, 1), ("b", 7, 2), ("A", 12, 20)])]);
+    assert_eq!(first.unwrap(), [vec![at(0), text("a"), Value::Long(2)], vec![at(0), text("b"), Value::Long(7)]]);
     // Minute 5 is late (the watermark stands at 10), minute 19 is not.
-    let second = query.run(&plan, OutputMode::Append, &[input(&[("b", 20, 5), ("a", 5, 19), ("A", 12, 20), ("a", 1, 50)])]);
-    assert_eq!(
-        second.unwrap(),
-        [vec![at(10), text("a"), Value::Long(5)], vec![at(20), text("A"), Value::Long(24)]]
-    );
+    let second =
+        query.run(&plan, OutputMode::Append, &[input(&[("b", 20, 5), ("a", 5, 19), ("A", 12, 20), ("a", 1, 50)])]);
+    assert_eq!(second.unwrap(), [vec![at(10), text("a"), Value::Long(5)], vec![at(20), text("A"), Value::Long(24)]]);
 }
 
 #[test]
@@ -70,10 +62,7 @@ fn sliding_windows_count_a_row_in_each() {
         watermark(&ts, 10, read("events", true, &[k, amt, ts.clone()])),
     );
     let output = query.run(&plan, OutputMode::Append, &[input(&[("a", 1, 3), ("a", 2, 7), ("a", 0, 60)])]).unwrap();
-    assert_eq!(
-        output,
-        [vec![at(-5), Value::Long(1)], vec![at(0), Value::Long(3)], vec![at(5), Value::Long(2)]]
-    );
+    assert_eq!(output, [vec![at(-5), Value::Long(1)], vec![at(0), Value::Long(3)], vec![at(5), Value::Long(2)]]);
 }
 
 #[test]

@@ -51,10 +51,7 @@ fn joins_of_all_kinds_count_as_in_sql() {
 
 #[test]
 fn a_correlated_subquery_sees_the_row_around_it() {
-    let inner = filter(
-        Expr::call("=", vec![column(&right()[0]), column(&left()[0])]),
-        read("r", false, &right()),
-    );
+    let inner = filter(Expr::call("=", vec![column(&right()[0]), column(&left()[0])]), read("r", false, &right()));
     let scalar = Expr::Subquery {
         kind: SubqueryKind::Scalar,
         plan: Box::new(group_by(vec![], vec![alias(Expr::call("max", vec![column(&right()[1])]), 9, "m")], inner)),
@@ -62,7 +59,12 @@ fn a_correlated_subquery_sees_the_row_around_it() {
     let plan = project(vec![column(&left()[1]), alias(scalar, 10, "m")], read("l", false, &left()));
     assert_eq!(
         batch(&plan, &tables()).unwrap(),
-        [vec![text("a"), text("x")], vec![text("a"), text("x")], vec![text("b"), Value::Null], vec![text("c"), Value::Null]]
+        [
+            vec![text("a"), text("x")],
+            vec![text("a"), text("x")],
+            vec![text("b"), Value::Null],
+            vec![text("c"), Value::Null]
+        ]
     );
 }
 
@@ -99,11 +101,8 @@ fn set_operations_keep_multiplicity_only_with_all() {
 #[test]
 fn window_functions_see_their_partition_in_order() {
     let [k, v] = left();
-    let spec = WindowSpec {
-        partition_by: vec![column(&k)],
-        order_by: vec![SortKey::new(column(&v), false)],
-        frame: None,
-    };
+    let spec =
+        WindowSpec { partition_by: vec![column(&k)], order_by: vec![SortKey::new(column(&v), false)], frame: None };
     let over = |call: Expr, id, name| alias(Expr::Window { call: Box::new(call), spec: spec.clone() }, id, name);
     let plan = Plan::new(Node::Window {
         functions: vec![
@@ -123,10 +122,8 @@ fn explode_outer_keeps_rows_without_items() {
     let [k, v] = left();
     let split = Expr::call("split", vec![column(&v), Expr::string("a")]);
     let made = attribute(9, "item", DataType::String);
-    let empty = Expr::Case {
-        branches: vec![(Expr::call("=", vec![column(&k), Expr::integer(1)]), split)],
-        otherwise: None,
-    };
+    let empty =
+        Expr::Case { branches: vec![(Expr::call("=", vec![column(&k), Expr::integer(1)]), split)], otherwise: None };
     let plan = |outer| {
         Plan::new(Node::Generate {
             generator: Expr::call("explode", vec![empty.clone()]),

@@ -18,7 +18,10 @@ fn keys_are_remembered_over_batches() {
     let [k, _] = events();
     let plan = deduplicate(&[&k], false, read("events", true, &events()));
     let mut query = Query::default();
-    assert_eq!(query.run(&plan, OutputMode::Append, &[input(&[("a", 0), ("a", 1)])]).unwrap(), [vec![text("a"), at(0)]]);
+    assert_eq!(
+        query.run(&plan, OutputMode::Append, &[input(&[("a", 0), ("a", 1)])]).unwrap(),
+        [vec![text("a"), at(0)]]
+    );
     let second = query.run(&plan, OutputMode::Append, &[input(&[("a", 2), ("b", 2)])]).unwrap();
     assert_eq!(second, [vec![text("b"), at(2)]]);
 }
@@ -50,12 +53,12 @@ fn within_the_watermark_a_key_expires() {
 
 #[test]
 fn a_limit_counts_over_batches() {
-    let plan = Plan::new(Node::Limit {
-        count: Expr::integer(3),
-        input: Box::new(read("events", true, &events())),
-    });
+    let plan = Plan::new(Node::Limit { count: Expr::integer(3), input: Box::new(read("events", true, &events())) });
     let mut query = Query::default();
     assert_eq!(query.run(&plan, OutputMode::Append, &[input(&[("a", 0), ("b", 1)])]).unwrap().len(), 2);
-    assert_eq!(query.run(&plan, OutputMode::Append, &[input(&[("c", 0), ("d", 1)])]).unwrap(), [vec![text("c"), at(0)]]);
+    assert_eq!(
+        query.run(&plan, OutputMode::Append, &[input(&[("c", 0), ("d", 1)])]).unwrap(),
+        [vec![text("c"), at(0)]]
+    );
     assert!(query.run(&plan, OutputMode::Append, &[input(&[("e", 0)])]).unwrap().is_empty());
 }

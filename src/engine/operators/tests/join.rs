@@ -106,7 +106,8 @@ fn a_predicate_that_trusts_a_column_fails_on_an_old_null() {
     let after = query.run(&stricter, OutputMode::Append, &inputs);
     assert_eq!(after.unwrap_err().class, "STREAM_FAILED/NULL_POINTER_IN_STATE");
     // From nothing, the filter on the input keeps such rows out of the state.
-    let fresh = Query::default().run(&stricter, OutputMode::Append, &[side(&events(), &[(1, None, 0)]), inputs[1].clone()]);
+    let fresh =
+        Query::default().run(&stricter, OutputMode::Append, &[side(&events(), &[(1, None, 0)]), inputs[1].clone()]);
     assert!(fresh.unwrap().is_empty());
 }
 

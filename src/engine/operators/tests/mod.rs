@@ -71,13 +71,7 @@ pub(super) fn watermark(event_time: &Attribute, delay: i64, input: Plan) -> Plan
 }
 
 pub(super) fn group_by(groupings: Vec<Expr>, outputs: Vec<Expr>, input: Plan) -> Plan {
-    Plan::new(Node::Aggregate {
-        groupings,
-        sets: GroupingSets::Simple,
-        outputs,
-        having: None,
-        input: Box::new(input),
-    })
+    Plan::new(Node::Aggregate { groupings, sets: GroupingSets::Simple, outputs, having: None, input: Box::new(input) })
 }
 
 pub(super) fn rows(columns: &[Attribute], rows: Vec<Vec<Value>>) -> Rows {
@@ -120,12 +114,7 @@ pub(super) struct Query {
 
 impl Query {
     /// One data batch, then no-data batches as long as they change something. Gives what went to the sink.
-    pub fn run(
-        &mut self,
-        plan: &Plan,
-        mode: OutputMode,
-        inputs: &[Rows],
-    ) -> Result<Vec<Vec<Value>>, ExecutionError> {
+    pub fn run(&mut self, plan: &Plan, mode: OutputMode, inputs: &[Rows]) -> Result<Vec<Vec<Value>>, ExecutionError> {
         let mut output = self.one(plan, mode, inputs)?;
         let none: Vec<Rows> = inputs.iter().map(|rows| Rows::empty(rows.schema.clone())).collect();
         while needs_no_data_batch(plan, self.previous, self.watermark, mode) {

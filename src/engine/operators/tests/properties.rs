@@ -23,11 +23,7 @@ impl Builder<'_> {
 
     fn leaf(&mut self) -> (Plan, Vec<Attribute>) {
         let mut fresh = |name, data_type| attribute(self.fresh(), name, data_type);
-        let columns = vec![
-            fresh("id", DataType::Long),
-            fresh("k", DataType::String),
-            fresh("ts", DataType::Timestamp),
-        ];
+        let columns = vec![fresh("id", DataType::Long), fresh("k", DataType::String), fresh("ts", DataType::Timestamp)];
         (read("events", self.streaming, &columns), columns)
     }
 
@@ -92,14 +88,18 @@ impl Builder<'_> {
                 (twin, columns)
             }
             4 => (Plan::new(Node::Distinct { input: boxed }), columns),
-            5 => (Plan::new(Node::Deduplicate { keys: None, within_watermark: self.pick(2) == 0, input: boxed }), columns),
+            5 => (
+                Plan::new(Node::Deduplicate { keys: None, within_watermark: self.pick(2) == 0, input: boxed }),
+                columns,
+            ),
             6 => match columns.get(2).cloned() {
                 Some(ts) => (watermark(&ts, 10, input), columns),
                 None => (input, columns),
             },
             7 => {
                 let (right, more) = self.plan(depth - 1);
-                let kinds = [JoinKind::Inner, JoinKind::LeftOuter, JoinKind::FullOuter, JoinKind::LeftSemi, JoinKind::Cross];
+                let kinds =
+                    [JoinKind::Inner, JoinKind::LeftOuter, JoinKind::FullOuter, JoinKind::LeftSemi, JoinKind::Cross];
                 let kind = kinds[usize::from(self.pick(5))];
                 let all: Vec<Attribute> = columns.iter().chain(&more).cloned().collect();
                 let keys = match (columns.first(), more.first()) {
