@@ -2,8 +2,8 @@
 
 use super::change::Change;
 use super::flow::{Comparison, Explained};
-use crate::analyze::OutputColumn;
-use crate::model::{DataType, Field};
+use crate::analyze::{OutputColumn, SourceAspect};
+use crate::model::{DataType, Field, Source};
 
 /// Functions that give other values every time they run.
 const NONDETERMINISTIC: &[&str] = &[
@@ -47,7 +47,8 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
                 .fact("column", column.name.as_str())
                 .fact("type_after", column.data_type.to_string())
                 .fact("nondeterministic", is_nondeterministic(&column.text))
-                .fact("declared", declared);
+                .fact("declared", declared)
+                .fact("new_in_source", is_new_in_source(comparison, &column.text));
             changes.push(change.places(&Default::default(), &column.place));
         }
     }
@@ -100,6 +101,29 @@ fn compare_column(
     (old.name != new.name).then(|| {
         let change = Change::new("column-case-changed", pipeline).values(old.name.as_str(), new.name.as_str());
         change.places(&old.place, &new.place)
+    })
+}
+
+/// The column is that of a source outside the repository, which did not have it before: older rows have nothing to put there.
+/// A table of the repository that gains a column would have it in its old rows too, once it is refreshed.
+fn is_new_in_source(comparison: &Comparison, text: &str) -> bool {
+    let defined = |aspect: &SourceAspect| match &aspect.source {
+        Source::Table(name) | Source::ChangeFeed(name) => {
+            let pipelines = &comparison.before.analysis.workspace.pipelines;
+            pipelines.iter().flat_map(|pipeline| &pipeline.datasets).any(|dataset| dataset.name == *name)
+        }
+        _ => false,
+    };
+    let sources = &comparison.before.analyzed.signature.sources;
+    let texts = comparison.before.streams();
+    texts.iter().zip(sources).any(|(aspect, source)| {
+        let column = text.strip_prefix(aspect.text.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        !defined(aspect)
+            && column.is_some_and(|column| {
+                source.schema.complete
+                    && !source.schema.fields.is_empty()
+                    && source.schema.field(column.trim_matches('`')).is_none()
+            })
     })
 }
 

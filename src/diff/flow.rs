@@ -134,10 +134,12 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
     }
     changes.extend(cdc::compare(&comparison));
     changes.extend(stream_job::compare(&comparison));
-    if !same_query {
-        changes.extend(compare_queries(comparison));
-    } else {
+    if same_query {
+        // The same text may read another source: what `pipelint.yaml` says of it counts.
+        changes.extend(sources::compare(&comparison).0);
         changes.extend(compare_code(&comparison, &mut Explained::default()));
+    } else {
+        changes.extend(compare_queries(comparison));
     }
     changes
 }
@@ -165,14 +167,31 @@ fn compare_queries(mut comparison: Comparison) -> Vec<Change> {
     changes.extend(compare_generators(&comparison, &mut explained));
     changes.extend(compare_static_joins(&comparison, &mut explained));
     changes.extend(column::compare(&comparison, &mut explained));
-    let old = &comparison.before.analyzed.aspects;
-    if changes.is_empty() && old.text != comparison.aspects.text {
-        let edited = edited(old, &comparison.aspects);
-        if !edited.is_empty() {
-            changes.push(Change::new("query-changed", &pipeline).fact("edited", edited));
-        }
+    if changes.is_empty() {
+        changes.extend(query_changed(&comparison));
     }
     changes
+}
+
+/// Differences of a streaming query that no other comparison looks at. Order of columns, and watermarks that nothing uses, are none.
+fn query_changed(comparison: &Comparison) -> Option<Change> {
+    let (old, new) = (&comparison.before.analyzed.aspects, &comparison.aspects);
+    let opaque = |aspects: &Aspects| {
+        let mut names = texts(&aspects.opaque);
+        names.sort();
+        names
+    };
+    let whole = |aspects: &Aspects| aspects.aggregates.iter().filter(|a| !a.streaming).cloned().collect::<Vec<_>>();
+    let parts = [
+        ("window functions", old.windows != new.windows),
+        ("order", old.sorts != new.sorts),
+        ("limits", old.limits != new.limits),
+        ("aggregation of tables read whole", whole(old) != whole(new)),
+        ("code", opaque(old) != opaque(new)),
+    ];
+    let edited: Vec<String> =
+        parts.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name.to_owned()).collect();
+    (!edited.is_empty()).then(|| Change::new("query-changed", &comparison.after.pipeline.key).fact("edited", edited))
 }
 
 fn renamed(old: Side, new: Side) -> Change {
@@ -336,38 +355,57 @@ fn rebase_aspects(aspects: &mut Aspects, new: &str, old: &str) {
 
 fn compare_filters(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {
     let (old, new) = (&comparison.before.analyzed.aspects, &comparison.aspects);
-    let (before, after) = (texts(&old.filters), texts(&new.filters));
-    let (mut removed, mut added) = (surplus(&after, &before), surplus(&before, &after));
-    if removed.len() == added.len() {
-        // A conjunct that only contains what another change has told of.
-        let told: Vec<bool> = removed.iter().zip(&added).map(|(b, a)| explained.covers(b, a)).collect();
-        let mut flags = told.iter();
-        removed.retain(|_| !flags.next().copied().unwrap_or(false));
-        let mut flags = told.iter();
-        added.retain(|_| !flags.next().copied().unwrap_or(false));
+    let (mut gone, mut came) = (differing(&new.filters, &old.filters), differing(&old.filters, &new.filters));
+    if gone.len() == came.len() {
+        // Conjuncts that only contain what another change has told of.
+        let told: Vec<bool> = gone.iter().zip(&came).map(|(b, a)| explained.covers(&b.text, &a.text)).collect();
+        for pieces in [&mut gone, &mut came] {
+            let mut told = told.iter();
+            pieces.retain(|_| !told.next().copied().unwrap_or(false));
+        }
     }
-    if removed.is_empty() && added.is_empty() {
+    if gone.is_empty() && came.is_empty() {
         return Vec::new();
     }
-    let find = |pieces: &[Piece], texts: &[String]| -> Vec<Piece> {
-        pieces.iter().filter(|piece| texts.contains(&piece.text)).cloned().collect()
-    };
-    let (gone, came) = (find(&old.filters, &removed), find(&new.filters, &added));
     let aggregates: Vec<&Piece> = old.aggregates.iter().chain(&new.aggregates).flat_map(|a| &a.aggregates).collect();
-    let having = |piece: &Piece| aggregates.iter().any(|aggregate| piece.text.contains(&aggregate.text));
-    let all = || gone.iter().chain(&came);
-    explained.add(removed.iter().chain(&added).cloned());
-    let place = |pieces: &[Piece]| pieces.first().map(|piece| piece.place.clone()).unwrap_or_default();
+    let having = |piece: &&Piece| aggregates.iter().any(|aggregate| piece.text.contains(&aggregate.text));
+    let all: Vec<&Piece> = gone.iter().chain(&came).copied().collect();
+    // The same conjunct on the other side of a stateful operator: say on which.
+    let moved = gone.iter().any(|piece| came.iter().any(|other| other.text == piece.text));
+    let shown = |pieces: &[&Piece]| -> Vec<String> {
+        let place = |piece: &Piece| match (moved, piece.feeds) {
+            (false, _) => piece.text.clone(),
+            (true, Some(operator)) => format!("{} (before {operator})", piece.text),
+            (true, None) => format!("{} (at the end)", piece.text),
+        };
+        pieces.iter().map(|piece| place(piece)).collect()
+    };
+    explained.add(all.iter().map(|piece| piece.text.clone()));
+    let place = |pieces: &[&Piece]| pieces.first().map(|piece| piece.place.clone()).unwrap_or_default();
     vec![
         Change::new("filter-changed", &comparison.after.pipeline.key)
-            .values(removed.clone(), added.clone())
-            .fact("added", added)
-            .fact("removed", removed)
-            .fact("upstream_of_state", all().any(|piece| piece.feeds.is_some()))
-            .fact("after_state", all().any(having))
-            .fact("static_side", false)
+            .values(shown(&gone), shown(&came))
+            .fact("added", shown(&came))
+            .fact("removed", shown(&gone))
+            .fact("upstream_of_state", all.iter().any(|piece| piece.feeds.is_some()))
+            .fact("after_state", all.iter().any(having))
             .places(&place(&gone), &place(&came)),
     ]
+}
+
+/// Pieces of `after` that are not in `before`, as a multiset; where a piece stands in regard to state is part of it.
+fn differing<'a>(before: &[Piece], after: &'a [Piece]) -> Vec<&'a Piece> {
+    let mut rest: Vec<&Piece> = before.iter().collect();
+    let mut surplus = Vec::new();
+    for piece in after {
+        match rest.iter().position(|other| other.text == piece.text && other.feeds == piece.feeds) {
+            Some(index) => {
+                rest.remove(index);
+            }
+            None => surplus.push(piece),
+        }
+    }
+    surplus
 }
 
 fn compare_generators(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {

@@ -74,6 +74,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("delta_widening", "flag: Delta's type widening covers it"),
     ("widening_enabled", "flag: delta.enableTypeWidening or pipelines.enableTypeWidening is set"),
     ("column_mapping", "flag: delta.columnMapping.mode is set"),
+    ("new_in_source", "flag: the source did not have the column before either"),
     ("declared", "flag: the definition lists its columns"),
     ("nondeterministic", "flag: the new expression gives other values every time"),
     ("source", "text: the source concerned"),
@@ -113,7 +114,6 @@ pub const FACTS: &[(&str, &str)] = &[
     ("prevent_destroy", "flag: lifecycle.prevent_destroy is set"),
     ("keeps_data", "flag: cascade_on_destroy is false"),
     ("scheduled", "flag: it runs without anybody starting it"),
-    ("static_side", "flag: only a side that is read whole (not as a stream) is concerned"),
     ("code", "text: the function edited"),
     ("code_path", "text: the file it stands in"),
     ("far", "flag: the edited function stands in another file than the flow"),
@@ -241,7 +241,7 @@ kinds! {
     "watermark-added": "a watermark came" ["after"];
     "watermark-removed": "a watermark went" ["before"];
     // Rows and columns
-    "filter-changed": "which rows pass" ["before", "after", "added", "removed", "upstream_of_state", "after_state", "static_side"];
+    "filter-changed": "which rows pass" ["before", "after", "added", "removed", "upstream_of_state", "after_state"];
     "expression-changed": "how a column is computed" ["column", "before", "after", "nondeterministic"];
     "generator-changed": "explode and the like: how many rows come of one" ["before", "after"];
     "static-join-changed": "a join with a table that is read whole" ["before", "after", "aspect"];
@@ -249,7 +249,7 @@ kinds! {
     "query-changed": "the query changed in a way that has no kind of its own" ["edited"];
     "query-unresolved": "one of the two queries could not be understood, so that what changed is not known" ["reason", "edited"];
     "materialized-view-changed": "the query of a materialized view" ["edited"];
-    "column-added": "the query gives another column" ["column", "type_after", "nondeterministic", "declared"];
+    "column-added": "the query gives another column" ["column", "type_after", "nondeterministic", "declared", "new_in_source"];
     "column-dropped": "the query no longer gives a column" ["column", "type_before", "declared", "column_mapping"];
     "column-renamed": "a column has another name and the same content" ["before", "after", "column_mapping"];
     "column-case-changed": "a column's name differs in letter case" ["before", "after"];
@@ -266,6 +266,7 @@ kinds! {
     "cdc-second-flow": "several AUTO CDC flows write into one target" ["datasets"];
     // Derived from the claims of other rules
     "refresh-protected": "a table needs a full refresh and is protected from one" ["rules"];
+    "update-stopped": "something is refused before any flow of the pipeline starts" ["rules", "error_class", "datasets"];
     "refresh-lossy": "a table needs a full refresh and its source cannot be read again whole" ["reason", "source", "retention", "rules"];
 }
 

@@ -6,6 +6,7 @@
 
 use super::change::{Change, Fact};
 use super::column::same_type;
+use super::configuration::differences;
 use super::flow::{Comparison, Explained};
 use super::text::{surplus, texts};
 use crate::analyze::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Piece};
@@ -27,6 +28,9 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
         return compare_names(comparison, old, new, &before, &after);
     }
     let (b, a) = (Operators::of(comparison, true), Operators::of(comparison, false));
+    // State formats are pinned by the checkpoint: stored types that follow an edited setting do not come true.
+    let (conf_before, conf_after) = (comparison.before.configuration(), comparison.after.configuration());
+    let pinned = differences(&conf_before, &conf_after).iter().any(|(_, class, ..)| *class == "pinned");
     let mut counts = Counts::default();
     let mut changes = Vec::new();
     for (x, y) in old.iter().zip(new) {
@@ -49,7 +53,7 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
                 .map(|(p, q)| compare_functions(comparison, x, p, q, &types, explained)),
         };
         let found = found.unwrap_or_default();
-        if found.is_empty() && types.known && !types.equal {
+        if found.is_empty() && types.known && !types.equal && !pinned {
             changes.push(
                 Change::new("state-types-changed", &comparison.after.pipeline.key)
                     .fact("operator", x.name.as_ref())

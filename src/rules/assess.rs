@@ -152,7 +152,47 @@ fn derive(
             changes.push(places(change.fact("source", source).fact("retention", retention)));
         }
     }
+    changes.extend(stopped_updates(diff, findings));
     crate::diff::complete_facts(before, after, &mut changes);
+    changes
+}
+
+/// Errors that Spark gives while it resolves the graph and makes its tables ready, before any flow starts (`DatasetManager`,
+/// `GraphValidations`).
+const STOPS_THE_UPDATE: &[&str] = &[
+    "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+    "CANNOT_UPDATE_PARTITION_COLUMNS",
+    "AUTOCDC_INVALID_STATE",
+    "AUTOCDC_MULTIPLE_FLOWS_TO_TARGET",
+    "INVALID_RESETTABLE_DEPENDENCY",
+    "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE",
+];
+
+/// Pipelines on Spark of which nothing runs, with what stops them.
+fn stopped_updates(diff: &Diff, findings: &[Finding]) -> Vec<Change> {
+    let mut stopped: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        let class = finding.error_class.as_deref().unwrap_or_default();
+        let stops = STOPS_THE_UPDATE.iter().any(|name| class.starts_with(name)) || finding.rule == "flow-invalid";
+        if stops && finding.effect >= Effect::Refused {
+            stopped.entry(&finding.pipeline).or_default().push(finding);
+        }
+    }
+    let mut changes = Vec::new();
+    for (pipeline, causes) in stopped {
+        let others: BTreeSet<String> = (diff.flows.iter())
+            .filter(|pair| pair.pipeline == pipeline && pair.before.is_some() && pair.after.is_some())
+            .filter(|pair| !causes.iter().any(|cause| concerns(cause, pair)))
+            .map(|pair| pair.dataset.to_string())
+            .collect();
+        let (Some(first), false) = (causes.first(), others.is_empty()) else { continue };
+        let rules: BTreeSet<String> = causes.iter().map(|finding| finding.rule.clone()).collect();
+        let change = Change::new("update-stopped", pipeline)
+            .fact("rules", rules.into_iter().collect::<Vec<_>>())
+            .fact("error_class", first.error_class.clone().unwrap_or_default())
+            .fact("datasets", others.into_iter().collect::<Vec<_>>());
+        changes.push(change.places(&first.before, &first.after));
+    }
     changes
 }
 
