@@ -1,6 +1,6 @@
 //! What was read from files, shared by the two revisions of a comparison.
 
-use super::{Definitions, SourceContext};
+use super::{Definitions, SourceContext, python};
 use crate::model::Pipeline;
 use crate::revision::ContentId;
 use std::collections::HashMap;
@@ -20,11 +20,17 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct ParseCache {
     definitions: Mutex<HashMap<Key, Arc<Definitions>>>,
+    python: python::ParseCache,
 }
 
 impl ParseCache {
     pub fn new() -> Self {
         ParseCache::default()
+    }
+
+    /// Python texts that were parsed.
+    pub fn python(&self) -> &python::ParseCache {
+        &self.python
     }
 
     /// The definitions of a file, made at most once for each text (two threads that meet may both make them).

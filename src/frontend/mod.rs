@@ -4,7 +4,9 @@
 //! [`ParseCache`] shared by two trees makes sure that what did not change is read and parsed once.
 
 mod cache;
+pub mod notebook;
 pub mod origin;
+pub mod python;
 pub mod sql;
 mod text;
 
@@ -38,16 +40,27 @@ pub struct SourceContext<'a> {
     pub cache: &'a ParseCache,
 }
 
+/// What is read on its own: SQL files one by one; a pipeline's Python and notebooks together, since they import each other.
+enum Task<'a> {
+    Sql(SourceContext<'a>),
+    Python(&'a Unit),
+}
+
 /// Reads every file of every pipeline. Pipelines keep their order, datasets and flows that of the files.
 pub fn load(tree: &dyn Tree, project: Project, cache: &ParseCache) -> Workspace {
-    let tasks: Vec<(usize, SourceContext)> = project
-        .units
-        .iter()
-        .enumerate()
-        .flat_map(|(index, unit)| unit.files.iter().map(move |file| (index, SourceContext { tree, unit, file, cache })))
+    let tasks = project.units.iter().enumerate().flat_map(|(index, unit)| {
+        let sql = unit.files.iter().filter(|file| file.language == Language::Sql);
+        let sql = sql.map(move |file| (index, Task::Sql(SourceContext { tree, unit, file, cache })));
+        sql.chain(python::concerns(unit).then_some((index, Task::Python(unit))))
+    });
+    let tasks: Vec<(usize, Task)> = tasks.collect();
+    let loaded: Vec<(usize, Arc<Definitions>)> = tasks
+        .par_iter()
+        .map(|(index, task)| match task {
+            Task::Sql(context) => (*index, cache.definitions(context, || with_text(context, define_sql))),
+            Task::Python(unit) => (*index, Arc::new(python::load(unit, tree, cache.python()))),
+        })
         .collect();
-    let loaded: Vec<(usize, Arc<Definitions>)> =
-        tasks.par_iter().map(|(index, context)| (*index, load_file(context))).collect();
     let mut workspace =
         Workspace { pipelines: Vec::new(), unresolved: project.unresolved, diagnostics: project.diagnostics };
     let mut by_unit: Vec<Vec<Arc<Definitions>>> = vec![Vec::new(); project.units.len()];
@@ -60,13 +73,6 @@ pub fn load(tree: &dyn Tree, project: Project, cache: &ParseCache) -> Workspace 
         add_pipeline(&mut workspace, unit, definitions);
     }
     workspace
-}
-
-fn load_file(context: &SourceContext) -> Arc<Definitions> {
-    match context.file.language {
-        Language::Sql => context.cache.definitions(context, || with_text(context, define_sql)),
-        Language::Python | Language::PythonNotebook | Language::SqlNotebook | Language::Ipynb => Arc::default(),
-    }
 }
 
 fn define_sql(context: &SourceContext, text: &str) -> Definitions {

@@ -1,0 +1,289 @@
+//! Content of functions and values: a hash of what they say and of the repository's functions they reach, independent of
+//! layout, comments, docstrings, places, and of the names that helpers go by.
+
+use super::interpret::{Interpreter, header_place};
+use super::pyspark::opaque;
+use super::syntax::{Fingerprint, Token};
+use super::value::{Arguments, Class, Function, Value};
+use crate::model::{CodeUnit, Opaque, Place, Span};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Levels of functions and values that are followed.
+const MAX_DEPTH: u32 = 24;
+/// Tokens hashed for one piece of content.
+const MAX_TOKENS: u64 = 400_000;
+
+/// FNV-1a: the same on every machine and in every version.
+#[derive(Debug, Clone, Copy)]
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn write(&mut self, text: &str) {
+        for byte in text.bytes().chain(std::iter::once(0xff)) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.write(&format!("{number:x}"));
+    }
+}
+
+pub fn of_text(text: &str) -> u64 {
+    let mut hash = Fnv::new();
+    hash.write(text);
+    hash.0
+}
+
+/// Hashing of definitions and values.
+#[derive(Debug, Default)]
+pub struct Contents;
+
+/// A walk over everything a piece of code reaches.
+struct Reach {
+    visiting: Vec<usize>,
+    units: Vec<Reached>,
+    budget: u64,
+}
+
+enum Reached {
+    Function(Rc<Function>),
+    Class(Rc<Class>),
+}
+
+impl Contents {
+    /// A definition's own content, without what it reaches.
+    pub fn own(&self, fingerprint: &Fingerprint) -> u64 {
+        let mut hash = Fnv::new();
+        for token in &fingerprint.tokens {
+            match token {
+                Token::Open(kind) => hash.write(kind),
+                Token::Close => hash.write(")"),
+                // A helper may be renamed without a change of meaning where it is called.
+                Token::Name(name) if !fingerprint.bound.contains(name) => hash.write("name"),
+                Token::Text(text) | Token::Name(text) => hash.write(text),
+            }
+        }
+        hash.0
+    }
+
+    pub fn mentions(&self, fingerprint: &Fingerprint, words: &[&str]) -> bool {
+        fingerprint.tokens.iter().any(|token| match token {
+            Token::Text(text) | Token::Name(text) => words.contains(&text.as_ref()),
+            _ => false,
+        })
+    }
+
+    /// Content of a call's arguments.
+    pub fn of_arguments(&mut self, arguments: &Arguments) -> u64 {
+        let mut hash = Fnv::new();
+        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        for value in &arguments.positional {
+            self.value(value, &mut hash, &mut reach, MAX_DEPTH);
+        }
+        for (key, value) in &arguments.keywords {
+            hash.write(key);
+            self.value(value, &mut hash, &mut reach, MAX_DEPTH);
+        }
+        hash.0
+    }
+
+    fn value(&mut self, value: &Value, hash: &mut Fnv, reach: &mut Reach, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        reach.budget = reach.budget.saturating_sub(1);
+        if reach.budget == 0 {
+            return;
+        }
+        match value {
+            Value::Function(function) | Value::Method { function, .. } => {
+                let content = self.function(function, reach, depth);
+                hash.number(content);
+            }
+            Value::Decorated(decorated) => self.value(&decorated.function, hash, reach, depth),
+            Value::Udf(udf) => self.value(&udf.function, hash, reach, depth),
+            Value::Partial(partial) => {
+                self.value(&partial.function, hash, reach, depth);
+                for argument in
+                    partial.arguments.positional.iter().chain(partial.arguments.keywords.iter().map(|(_, v)| v))
+                {
+                    self.value(argument, hash, reach, depth);
+                }
+            }
+            Value::Class(class) => {
+                let content = self.class(class, reach, depth);
+                hash.number(content);
+            }
+            Value::Instance(instance) => {
+                let content = self.class(&instance.class, reach, depth);
+                hash.number(content);
+                for (key, value) in instance.attributes.borrow().iter() {
+                    hash.write(key);
+                    self.value(value, hash, reach, depth);
+                }
+            }
+            Value::List(list) | Value::Set(list) => {
+                for item in &list.borrow().items {
+                    self.value(item, hash, reach, depth);
+                }
+            }
+            Value::Tuple(items) => {
+                for item in items.iter() {
+                    self.value(item, hash, reach, depth);
+                }
+            }
+            Value::Dict(dict) => {
+                for (key, value) in &dict.borrow().items {
+                    self.value(key, hash, reach, depth);
+                    self.value(value, hash, reach, depth);
+                }
+            }
+            Value::Str(text) => hash.write(&text.text),
+            Value::Int(number) => hash.number(*number as u64),
+            Value::Float(number) => hash.number(number.to_bits()),
+            Value::Bool(flag) => hash.write(if *flag { "True" } else { "False" }),
+            Value::External(path) => hash.write(path),
+            Value::Unknown(unknown) => hash.write(&unknown.name),
+            Value::Type(data_type) => hash.write(&data_type.to_string()),
+            Value::Date(days) => hash.number(*days as u64),
+            Value::Timestamp(micros) | Value::Duration(micros) => hash.number(*micros as u64),
+            Value::Schema(schema) => hash.write(&super::pyspark::functions::ddl(&schema.borrow().fields)),
+            other => hash.write(other.type_name()),
+        }
+    }
+
+    fn function(&mut self, function: &Rc<Function>, reach: &mut Reach, depth: u32) -> u64 {
+        let key = Arc::as_ptr(&function.definition) as usize;
+        if reach.visiting.contains(&key) {
+            return 1;
+        }
+        reach.units.push(Reached::Function(function.clone()));
+        reach.visiting.push(key);
+        let definition = function.definition.clone();
+        let content = self.tokens(&definition.fingerprint, &function.closure, reach, depth);
+        reach.visiting.pop();
+        content
+    }
+
+    fn class(&mut self, class: &Rc<Class>, reach: &mut Reach, depth: u32) -> u64 {
+        let key = Arc::as_ptr(&class.definition) as usize;
+        if reach.visiting.contains(&key) {
+            return 2;
+        }
+        reach.units.push(Reached::Class(class.clone()));
+        reach.visiting.push(key);
+        let definition = class.definition.clone();
+        let mut hash = Fnv(self.tokens(&definition.fingerprint, &class.scope, reach, depth));
+        for base in &class.bases {
+            self.value(base, &mut hash, reach, depth);
+        }
+        reach.visiting.pop();
+        hash.0
+    }
+
+    /// Hashes a definition's tokens, each name that means something of the repository by that thing's content.
+    fn tokens(
+        &mut self,
+        fingerprint: &Fingerprint,
+        scope: &Rc<super::scope::Scope>,
+        reach: &mut Reach,
+        depth: u32,
+    ) -> u64 {
+        let mut hash = Fnv::new();
+        let mut tokens = fingerprint.tokens.iter().peekable();
+        while let Some(token) = tokens.next() {
+            reach.budget = reach.budget.saturating_sub(1);
+            if reach.budget == 0 {
+                break;
+            }
+            match token {
+                Token::Open(kind) => hash.write(kind),
+                Token::Close => hash.write(")"),
+                Token::Text(text) => hash.write(text),
+                Token::Name(name) if fingerprint.bound.contains(name) => hash.write(name),
+                Token::Name(name) => match scope.lookup(name) {
+                    Some(Value::Module(module)) => {
+                        let mut ahead = tokens.clone();
+                        let dot = ahead.next();
+                        let member = match (dot, ahead.next()) {
+                            (Some(Token::Text(dot)), Some(Token::Text(member))) if dot.as_ref() == "." => {
+                                module.scope.own(member)
+                            }
+                            _ => None,
+                        };
+                        match member {
+                            Some(value) => {
+                                tokens = ahead;
+                                self.value(&value, &mut hash, reach, depth);
+                            }
+                            None => hash.write(&module.name),
+                        }
+                    }
+                    Some(value) => self.value(&value, &mut hash, reach, depth),
+                    None => hash.write(name),
+                },
+            }
+        }
+        hash.0
+    }
+}
+
+impl Interpreter<'_> {
+    /// Content of a function or class and the units it reaches, itself first.
+    pub fn code_of(&mut self, value: &Value) -> (u64, Vec<CodeUnit>) {
+        let mut contents = Contents;
+        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        let mut hash = Fnv::new();
+        contents.value(value, &mut hash, &mut reach, MAX_DEPTH);
+        let mut units: Vec<CodeUnit> = Vec::new();
+        for reached in &reach.units {
+            let unit = match reached {
+                Reached::Function(function) => CodeUnit {
+                    name: function.name.borrow().clone(),
+                    content: contents.own(&function.definition.fingerprint),
+                    place: header_place(self, function),
+                },
+                Reached::Class(class) => CodeUnit {
+                    name: class.name.clone(),
+                    content: contents.own(&class.definition.fingerprint),
+                    place: class_place(class),
+                },
+            };
+            if !units.iter().any(|seen| seen.name == unit.name && seen.content == unit.content) {
+                units.push(unit);
+            }
+        }
+        (hash.0, units)
+    }
+
+    /// A function over whole frames, known by its content.
+    pub fn opaque_function(&mut self, value: &Value, place: &Place) -> Opaque {
+        let (content, code) = self.code_of(value);
+        let reason: Arc<str> = match value {
+            Value::Unknown(unknown) => unknown.reason.clone(),
+            _ => "".into(),
+        };
+        let name = match value {
+            Value::Class(class) => class.name.to_string(),
+            other => self.short(other),
+        };
+        Opaque { code, ..opaque(&name, &reason, content, place.clone()) }
+    }
+}
+
+fn class_place(class: &Rc<Class>) -> Place {
+    let source = &class.source;
+    let range = class.definition.range;
+    Place::at(Span {
+        path: source.path.clone(),
+        line: range.line + source.line_offset,
+        column: range.column + source.column_offset,
+        end_line: range.line + source.line_offset,
+        end_column: range.column + source.column_offset + 1,
+        cell: source.cell,
+    })
+}

@@ -1,0 +1,76 @@
+//! Identities of DataFrames inside one plan: only those that some column refers to, numbered in order of appearance.
+
+use crate::model::{Expr, JoinOn, Node, Plan};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Renumbers [`Plan::frame`] and the columns that refer to it, so that the same query has the same plan on both sides of an edit.
+pub fn normalize(plan: &mut Plan) {
+    let mut used = BTreeSet::new();
+    plan.walk(&mut |node| {
+        for expr in node.expressions() {
+            expr.walk(&mut |expr| {
+                if let Expr::Column(column) = expr {
+                    used.extend(column.frame);
+                }
+            });
+        }
+    });
+    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+    plan.walk(&mut |node| {
+        if let Some(frame) = node.frame.filter(|frame| used.contains(frame)) {
+            let next = numbers.len() as u32 + 1;
+            numbers.entry(frame).or_insert(next);
+        }
+    });
+    renumber(plan, &numbers);
+}
+
+fn renumber(plan: &mut Plan, numbers: &BTreeMap<u32, u32>) {
+    let mut pending = vec![plan];
+    while let Some(plan) = pending.pop() {
+        plan.frame = plan.frame.and_then(|frame| numbers.get(&frame).copied());
+        for expr in expressions_mut(&mut plan.node) {
+            let taken = std::mem::replace(expr, Expr::null());
+            *expr = rename(taken, numbers);
+        }
+        pending.extend(plan.inputs_mut());
+    }
+}
+
+fn rename(expr: Expr, numbers: &BTreeMap<u32, u32>) -> Expr {
+    match expr {
+        Expr::Column(mut column) => {
+            column.frame = column.frame.and_then(|frame| numbers.get(&frame).copied());
+            Expr::Column(column)
+        }
+        other => other.map_children(&mut |child| rename(child, numbers)),
+    }
+}
+
+/// Expressions of a node itself, mutable: those a frontend can make.
+fn expressions_mut(node: &mut Node) -> Vec<&mut Expr> {
+    match node {
+        Node::Values { rows, .. } => rows.iter_mut().flatten().collect(),
+        Node::Range { start, end, step } => vec![start, end, step],
+        Node::Project { list, .. } => list.iter_mut().collect(),
+        Node::Filter { condition, .. } => vec![condition],
+        Node::Join { on: JoinOn::Condition(condition), .. } => vec![condition],
+        Node::Aggregate { groupings, outputs, having, .. } => {
+            groupings.iter_mut().chain(outputs).chain(having).collect()
+        }
+        Node::Deduplicate { keys, .. } => keys.iter_mut().flatten().collect(),
+        Node::Watermark { event_time, delay, .. } => vec![event_time, delay],
+        Node::Sort { keys, .. } => keys.iter_mut().map(|key| &mut key.expr).collect(),
+        Node::Limit { count, .. } | Node::Offset { count, .. } => vec![count],
+        Node::Generate { generator, output, .. } => std::iter::once(generator).chain(output).collect(),
+        Node::Pivot { groupings, column, values, aggregates, .. } => {
+            groupings.iter_mut().chain(std::iter::once(column.as_mut())).chain(values).chain(aggregates).collect()
+        }
+        Node::Unpivot { ids, values, .. } => ids.iter_mut().chain(values).collect(),
+        Node::StatefulMap { keys, function, .. } => keys.iter_mut().chain(&mut function.function.args).collect(),
+        Node::Opaque { keys, function, .. } => keys.iter_mut().chain(&mut function.args).collect(),
+        Node::WithColumns { columns, .. } | Node::DropColumns { columns, .. } => columns.iter_mut().collect(),
+        Node::NaFill { value, .. } => vec![value],
+        _ => Vec::new(),
+    }
+}

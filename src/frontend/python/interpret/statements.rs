@@ -1,0 +1,595 @@
+//! Statements: control flow, assignment, and joining the branches of unknown conditions.
+
+use super::{Eval, Interpreter, Stop};
+use crate::frontend::python::scope::{Scope, Snapshot};
+use crate::frontend::python::syntax::{
+    Case, Expression, ExpressionKind, FunctionDef, Handler, Statement, StatementKind,
+};
+use crate::frontend::python::value::{Arguments, Function, MethodKind, Value};
+use crate::model::Place;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Rounds of a `while` whose condition stays known.
+const MAX_ROUNDS: u32 = 2_000;
+
+pub(super) enum Completion {
+    Normal,
+    Return(Value),
+    Break,
+    Continue,
+}
+
+/// One way through an unknown condition.
+struct Branch<'s> {
+    condition: Arc<str>,
+    body: &'s [Statement],
+}
+
+impl Interpreter<'_> {
+    pub(super) fn block(&mut self, statements: &[Statement], scope: &Rc<Scope>) -> Eval<Completion> {
+        for statement in statements {
+            match self.statement(statement, scope)? {
+                Completion::Normal => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Completion::Normal)
+    }
+
+    pub(super) fn statement(&mut self, statement: &Statement, scope: &Rc<Scope>) -> Eval<Completion> {
+        self.deeper(|this| this.statement_kind(statement, scope))
+    }
+
+    fn statement_kind(&mut self, statement: &Statement, scope: &Rc<Scope>) -> Eval<Completion> {
+        match &statement.kind {
+            StatementKind::Expression(expression) => {
+                self.evaluate(expression, scope)?;
+            }
+            StatementKind::Assign { targets, value } => {
+                let value = self.evaluate(value, scope)?;
+                for target in targets {
+                    self.assign(target, value.clone(), scope)?;
+                }
+            }
+            StatementKind::Annotated { target, value: Some(value), .. } => {
+                let value = self.evaluate(value, scope)?;
+                self.assign(target, value, scope)?;
+            }
+            StatementKind::Augmented { target, operator, value } => {
+                let current = self.evaluate(target, scope)?;
+                let value = self.evaluate(value, scope)?;
+                if let (Value::List(list), "+") = (&current, *operator) {
+                    // `list += …` changes the list itself.
+                    match self.items_of(&value) {
+                        Some(more) => {
+                            let mut list = list.borrow_mut();
+                            list.items.extend(more.items);
+                            list.open |= more.open;
+                        }
+                        None => list.borrow_mut().open = true,
+                    }
+                } else {
+                    let result = self.binary(operator, &current, &value, statement.range)?;
+                    self.assign(target, result, scope)?;
+                }
+            }
+            StatementKind::Function(definition) => self.define_function(definition, scope)?,
+            StatementKind::Class(definition) => {
+                let class = self.define_class(definition, scope)?;
+                scope.assign(definition.name.clone(), class);
+            }
+            StatementKind::Return(value) => {
+                let value = match value {
+                    Some(value) => self.evaluate(value, scope)?,
+                    None => Value::None,
+                };
+                return Ok(Completion::Return(value));
+            }
+            StatementKind::If { branches, otherwise } => return self.if_statement(branches, otherwise, scope),
+            StatementKind::For { target, iterable, body, otherwise } => {
+                return self.for_statement(target, iterable, body, otherwise, scope);
+            }
+            StatementKind::While { test, body, otherwise } => {
+                return self.while_statement(test, body, otherwise, scope);
+            }
+            StatementKind::Try { body, handlers, otherwise, finally } => {
+                return self.try_statement(body, handlers, otherwise, finally, scope);
+            }
+            StatementKind::With { items, body } => {
+                for (value, target) in items {
+                    let value = self.evaluate(value, scope)?;
+                    if let Some(target) = target {
+                        self.assign(target, value, scope)?;
+                    }
+                }
+                return self.block(body, scope);
+            }
+            StatementKind::Match { subject, cases } => return self.match_statement(subject, cases, scope),
+            StatementKind::Import(names) => self.import(names, scope),
+            StatementKind::ImportFrom { level, module, names } => {
+                self.import_from(*level, module, names.as_deref(), scope, statement.range);
+            }
+            StatementKind::Raise(value) => return self.raise_statement(value.as_ref(), scope),
+            StatementKind::Global(names) => names.iter().for_each(|name| scope.declare_global(name.clone())),
+            StatementKind::Nonlocal(names) => names.iter().for_each(|name| scope.declare_nonlocal(name.clone())),
+            StatementKind::Delete(targets) => self.delete(targets, scope)?,
+            StatementKind::Break => return Ok(Completion::Break),
+            StatementKind::Continue => return Ok(Completion::Continue),
+            StatementKind::Annotated { value: None, .. } | StatementKind::Pass => {}
+        }
+        Ok(Completion::Normal)
+    }
+
+    pub(super) fn assign(&mut self, target: &Expression, value: Value, scope: &Rc<Scope>) -> Eval<()> {
+        match &target.kind {
+            ExpressionKind::Name(name) => scope.assign(name.clone(), value),
+            ExpressionKind::Attribute { value: object, name, .. } => {
+                let receiver = self.evaluate(object, scope)?;
+                self.assign_attribute(&receiver, name, value);
+            }
+            ExpressionKind::Subscript { value: object, index } => {
+                let receiver = self.evaluate(object, scope)?;
+                let index = self.evaluate(index, scope)?;
+                self.assign_item(&receiver, index, value)?;
+            }
+            ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => self.unpack(parts, &value, target, scope)?,
+            ExpressionKind::Star(inner) => self.assign(inner, value, scope)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn assign_item(&mut self, receiver: &Value, index: Value, value: Value) -> Eval<()> {
+        match (receiver, &index) {
+            (Value::Dict(dict), _) => {
+                let size = dict.borrow().items.len();
+                self.spend(1 + size as u64 / 16)?;
+                if size > super::MAX_ITEMS {
+                    return Err(Stop::OutOfFuel);
+                }
+                dict.borrow_mut().insert(index, value);
+            }
+            (Value::List(list), Value::Int(at)) => {
+                let mut list = list.borrow_mut();
+                let length = list.items.len() as i64;
+                let at = if *at < 0 { length + at } else { *at };
+                match usize::try_from(at).ok().and_then(|at| list.items.get_mut(at)) {
+                    Some(slot) => *slot = value,
+                    None => list.open = true,
+                }
+            }
+            (Value::List(list), _) => list.borrow_mut().open = true,
+            (Value::Instance(_), _) => {
+                if let Some(method) = self.find_method(receiver, "__setitem__") {
+                    self.call(&method, Arguments::of(vec![index, value], Place::unknown()))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, parts: &[Expression], value: &Value, target: &Expression, scope: &Rc<Scope>) -> Eval<()> {
+        let known = self.items_of(value).filter(|list| !list.open);
+        let star = parts.iter().position(|part| matches!(part.kind, ExpressionKind::Star(_)));
+        match (known, star) {
+            (Some(list), None) if list.items.len() == parts.len() => {
+                for (part, item) in parts.iter().zip(list.items) {
+                    self.assign(part, item, scope)?;
+                }
+            }
+            (Some(list), Some(star)) if list.items.len() + 1 >= parts.len() => {
+                let after = parts.len() - star - 1;
+                let mut items = list.items;
+                let tail = items.split_off(items.len() - after);
+                let middle = items.split_off(star);
+                let values = items.into_iter().chain(std::iter::once(Value::list(middle))).chain(tail);
+                for (part, item) in parts.iter().zip(values) {
+                    self.assign(part, item, scope)?;
+                }
+            }
+            _ => {
+                for part in parts {
+                    let name = match &part.kind {
+                        ExpressionKind::Name(name) => name.to_string(),
+                        _ => "item".to_owned(),
+                    };
+                    let value = match value {
+                        Value::Unknown(unknown) => {
+                            let unknown = unknown.clone();
+                            self.derived(&unknown, &name)
+                        }
+                        _ => {
+                            let place = self.place(target.range);
+                            self.unknown(&name, "unknown-item", "a value that is unpacked in a way not followed", place)
+                        }
+                    };
+                    self.assign(part, value, scope)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, targets: &[Expression], scope: &Rc<Scope>) -> Eval<()> {
+        for target in targets {
+            match &target.kind {
+                ExpressionKind::Name(name) => scope.remove(name),
+                ExpressionKind::Subscript { value, index } => {
+                    let receiver = self.evaluate(value, scope)?;
+                    let index = self.evaluate(index, scope)?;
+                    if let Value::Dict(dict) = receiver {
+                        dict.borrow_mut().remove(&index);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Defines a function and applies its decorators, innermost first.
+    fn define_function(&mut self, definition: &Arc<FunctionDef>, scope: &Rc<Scope>) -> Eval<()> {
+        let mut value = self.function_value(definition, scope)?;
+        for decorator in definition.decorators.iter().rev() {
+            if let (Some(kind), Value::Function(function)) = (method_kind(decorator), &value) {
+                function.kind.set(kind);
+                continue;
+            }
+            let callee = self.evaluate(decorator, scope)?;
+            // A decorator's place is the definition, from the first decorator to the parameters.
+            let place = self.place(definition.header);
+            value = match &callee {
+                Value::Unknown(_) => value,
+                // Decorators of other libraries (`@cache`, `@retry`) leave what a function computes alone.
+                Value::External(path) if !knows_decorator(path) => value,
+                _ => self.call(&callee, Arguments::of(vec![value], place))?,
+            };
+        }
+        scope.assign(definition.name.clone(), value);
+        Ok(())
+    }
+
+    fn if_statement(
+        &mut self,
+        branches: &[(Expression, Vec<Statement>)],
+        otherwise: &[Statement],
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        let mut open: Vec<Branch<'_>> = Vec::new();
+        let mut excluded: Vec<Arc<str>> = Vec::new();
+        for (test, body) in branches {
+            match self.evaluate(test, scope)?.truth() {
+                Some(true) if open.is_empty() => return self.block(body, scope),
+                Some(true) => {
+                    open.push(Branch { condition: excluded.join(" and ").into(), body });
+                    return self.run_branches(&open, scope);
+                }
+                Some(false) => {}
+                None => {
+                    let text = condition_text(test);
+                    open.push(Branch { condition: text.clone(), body });
+                    excluded.push(format!("not ({text})").into());
+                }
+            }
+        }
+        if open.is_empty() {
+            return self.block(otherwise, scope);
+        }
+        open.push(Branch { condition: excluded.join(" and ").into(), body: otherwise });
+        self.run_branches(&open, scope)
+    }
+
+    /// Runs every branch from the same start and joins what they leave.
+    fn run_branches(&mut self, branches: &[Branch<'_>], scope: &Rc<Scope>) -> Eval<Completion> {
+        let before = scope.snapshot();
+        let mut ends: Vec<Snapshot> = Vec::new();
+        let mut returns: Vec<Value> = Vec::new();
+        let mut leaves = None;
+        let mut failure = None;
+        for branch in branches {
+            scope.restore(before.clone());
+            self.conditions.push(branch.condition.clone());
+            let result = self.block(branch.body, scope);
+            self.conditions.pop();
+            match result {
+                Ok(Completion::Return(value)) => returns.push(value),
+                Ok(Completion::Normal) => ends.push(scope.snapshot()),
+                // A loop left under an unknown condition may also go on.
+                Ok(other @ (Completion::Break | Completion::Continue)) => {
+                    leaves = Some(other);
+                    ends.push(scope.snapshot());
+                }
+                Err(stop @ Stop::Raise { .. }) => failure = Some(stop),
+                Err(stop) => return Err(stop),
+            }
+        }
+        let condition = branches.first().map(|branch| branch.condition.clone()).unwrap_or_default();
+        if ends.is_empty() {
+            scope.restore(before);
+            if returns.is_empty() {
+                return match failure {
+                    Some(stop) => Err(stop),
+                    None => Ok(Completion::Normal),
+                };
+            }
+            self.conditions.push(condition);
+            let joined = self.join("result", returns, &Place::unknown());
+            self.conditions.pop();
+            return Ok(Completion::Return(joined));
+        }
+        for value in returns {
+            self.keep_return(value);
+        }
+        let only_leaves = leaves.is_some() && ends.len() == 1 && branches.len() == 1;
+        self.conditions.push(condition);
+        let joined = self.join_snapshots(ends);
+        self.conditions.pop();
+        scope.restore(joined);
+        match leaves {
+            Some(completion) if only_leaves => Ok(completion),
+            _ => Ok(Completion::Normal),
+        }
+    }
+
+    fn join_snapshots(&mut self, ends: Vec<Snapshot>) -> Snapshot {
+        if ends.len() == 1 {
+            return ends.into_iter().next().unwrap_or_default();
+        }
+        let names: BTreeSet<Arc<str>> = ends.iter().flat_map(|end| end.keys().cloned()).collect();
+        let mut joined = Snapshot::new();
+        for name in names {
+            let values: Vec<Value> = ends.iter().filter_map(|end| end.get(&name).cloned()).collect();
+            let value = self.join(&name, values, &Place::unknown());
+            joined.insert(name, value);
+        }
+        joined
+    }
+
+    fn for_statement(
+        &mut self,
+        target: &Expression,
+        iterable: &Expression,
+        body: &[Statement],
+        otherwise: &[Statement],
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        let iterable = self.evaluate(iterable, scope)?;
+        let mut returned = None;
+        let mut broken = false;
+        self.for_each(&iterable, target, scope, |this| {
+            Ok(match this.block(body, scope)? {
+                Completion::Normal | Completion::Continue => true,
+                Completion::Break => {
+                    broken = true;
+                    false
+                }
+                Completion::Return(value) => {
+                    returned = Some(value);
+                    false
+                }
+            })
+        })?;
+        match returned {
+            Some(value) => Ok(Completion::Return(value)),
+            None if broken => Ok(Completion::Normal),
+            None => self.block(otherwise, scope),
+        }
+    }
+
+    fn while_statement(
+        &mut self,
+        test: &Expression,
+        body: &[Statement],
+        otherwise: &[Statement],
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        for _ in 0..MAX_ROUNDS {
+            match self.evaluate(test, scope)?.truth() {
+                Some(false) => return self.block(otherwise, scope),
+                Some(true) => match self.block(body, scope)? {
+                    Completion::Normal | Completion::Continue => {}
+                    Completion::Break => return Ok(Completion::Normal),
+                    returned => return Ok(returned),
+                },
+                None => {
+                    // Once or never, and no more is told of further rounds.
+                    let condition = condition_text(test);
+                    let negated = format!("not ({condition})").into();
+                    let branches = [Branch { condition, body }, Branch { condition: negated, body: otherwise }];
+                    return self.run_branches(&branches, scope);
+                }
+            }
+        }
+        // A loop that waits for something at run time: what it does has been seen.
+        Ok(Completion::Normal)
+    }
+
+    fn try_statement(
+        &mut self,
+        body: &[Statement],
+        handlers: &[Handler],
+        otherwise: &[Statement],
+        finally: &[Statement],
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        self.handlers += 1;
+        let result = self.block(body, scope);
+        self.handlers -= 1;
+        let result = match result {
+            Ok(Completion::Normal) => self.block(otherwise, scope),
+            Err(Stop::Raise { class, message }) => match handlers.iter().find(|handler| handles(handler, &class)) {
+                Some(handler) => {
+                    if let Some(name) = &handler.name {
+                        scope.assign(name.clone(), Value::str(message));
+                    }
+                    self.block(&handler.body, scope)
+                }
+                None => Err(Stop::Raise { class, message }),
+            },
+            other => other,
+        };
+        match self.block(finally, scope)? {
+            Completion::Normal => result,
+            other => Ok(other),
+        }
+    }
+
+    fn match_statement(&mut self, subject: &Expression, cases: &[Case], scope: &Rc<Scope>) -> Eval<Completion> {
+        let value = self.evaluate(subject, scope)?;
+        let text = condition_text(subject);
+        let mut open: Vec<Branch<'_>> = Vec::new();
+        for case in cases {
+            let mut truth = Some(case.wildcard);
+            for pattern in &case.values {
+                if case.wildcard {
+                    break;
+                }
+                // A bare name captures; constants compare.
+                if let ExpressionKind::Name(name) = &pattern.kind {
+                    scope.assign(name.clone(), value.clone());
+                    truth = Some(true);
+                    break;
+                }
+                let constant = self.evaluate(pattern, scope)?;
+                match value.equals(&constant) {
+                    Some(true) => {
+                        truth = Some(true);
+                        break;
+                    }
+                    Some(false) => {}
+                    None => truth = None,
+                }
+            }
+            if let (Some(guard), true) = (&case.guard, truth != Some(false)) {
+                match self.evaluate(guard, scope)?.truth() {
+                    Some(true) => {}
+                    Some(false) => truth = Some(false),
+                    None => truth = None,
+                }
+            }
+            match truth {
+                Some(false) => {}
+                Some(true) if open.is_empty() => return self.block(&case.body, scope),
+                Some(true) => {
+                    open.push(Branch { condition: text, body: &case.body });
+                    return self.run_branches(&open, scope);
+                }
+                None => open.push(Branch { condition: text.clone(), body: &case.body }),
+            }
+        }
+        if open.is_empty() {
+            return Ok(Completion::Normal);
+        }
+        open.push(Branch { condition: text, body: &[] });
+        self.run_branches(&open, scope)
+    }
+
+    fn raise_statement(&mut self, value: Option<&Expression>, scope: &Rc<Scope>) -> Eval<Completion> {
+        let Some(expression) = value else { return self.raise("Exception", "raised again") };
+        let class: Arc<str> = match &expression.kind {
+            ExpressionKind::Call { function, .. } => condition_text(function),
+            _ => condition_text(expression),
+        };
+        let message = match &expression.kind {
+            ExpressionKind::Call { arguments, .. } => {
+                let arguments = self.arguments(arguments, scope)?;
+                arguments.text(0, "message").unwrap_or_default().to_string()
+            }
+            _ => String::new(),
+        };
+        self.raise(&class, message)
+    }
+}
+
+fn method_kind(decorator: &Expression) -> Option<MethodKind> {
+    let ExpressionKind::Name(name) = &decorator.kind else {
+        let ExpressionKind::Attribute { name, .. } = &decorator.kind else { return None };
+        return (name.as_ref() == "setter" || name.as_ref() == "getter").then_some(MethodKind::Property);
+    };
+    match name.as_ref() {
+        "staticmethod" => Some(MethodKind::Static),
+        "classmethod" => Some(MethodKind::OfClass),
+        "property" | "cached_property" => Some(MethodKind::Property),
+        _ => None,
+    }
+}
+
+fn knows_decorator(path: &str) -> bool {
+    crate::frontend::python::dlt::is_library(path)
+        || path.starts_with("pyspark.")
+        || path.starts_with("functools.partial")
+}
+
+/// Whether a handler takes an exception of this class.
+fn handles(handler: &Handler, class: &str) -> bool {
+    let base_of = |name: &str| match name {
+        "Exception" | "BaseException" => true,
+        "ImportError" => class == "ModuleNotFoundError",
+        "LookupError" => matches!(class, "KeyError" | "IndexError"),
+        "OSError" | "IOError" => class == "FileNotFoundError",
+        _ => false,
+    };
+    match handler.exception.as_ref().map(|exception| &exception.kind) {
+        None => true,
+        Some(ExpressionKind::Name(name)) => name.as_ref() == class || base_of(name),
+        Some(ExpressionKind::Tuple(parts)) => parts
+            .iter()
+            .any(|part| matches!(&part.kind, ExpressionKind::Name(name) if name.as_ref() == class || base_of(name))),
+        Some(ExpressionKind::Attribute { name, .. }) => class.ends_with(name.as_ref()),
+        Some(_) => false,
+    }
+}
+
+/// A condition in few words, for the reader; deep parts are left out.
+pub(super) fn condition_text(expression: &Expression) -> Arc<str> {
+    text_of(expression, 6).into()
+}
+
+fn text_of(expression: &Expression, depth: u32) -> String {
+    let Some(depth) = depth.checked_sub(1) else { return "…".to_owned() };
+    match &expression.kind {
+        ExpressionKind::Name(name) => name.to_string(),
+        ExpressionKind::Str(text) => format!("'{text}'"),
+        ExpressionKind::Int(number) => number.to_string(),
+        ExpressionKind::Bool(true) => "True".to_owned(),
+        ExpressionKind::Bool(false) => "False".to_owned(),
+        ExpressionKind::None => "None".to_owned(),
+        ExpressionKind::Attribute { value, name, .. } => format!("{}.{name}", text_of(value, depth)),
+        ExpressionKind::Subscript { value, index } => format!("{}[{}]", text_of(value, depth), text_of(index, depth)),
+        ExpressionKind::Not(inner) => format!("not {}", text_of(inner, depth)),
+        ExpressionKind::Logical { and, left, right } => {
+            format!("{} {} {}", text_of(left, depth), if *and { "and" } else { "or" }, text_of(right, depth))
+        }
+        ExpressionKind::Compare { left, rest } => {
+            let rest: String =
+                rest.iter().map(|(operator, right)| format!(" {operator} {}", text_of(right, depth))).collect();
+            format!("{}{rest}", text_of(left, depth))
+        }
+        ExpressionKind::Call { function, arguments } => {
+            let shown: Vec<String> = arguments
+                .iter()
+                .map(|argument| match argument {
+                    crate::frontend::python::syntax::Argument::Positional(value) => text_of(value, depth),
+                    _ => "…".to_owned(),
+                })
+                .collect();
+            format!("{}({})", text_of(function, depth), shown.join(", "))
+        }
+        _ => "…".to_owned(),
+    }
+}
+
+/// Where a function stands, from its first decorator to its parameters.
+pub fn header_place(interpreter: &Interpreter<'_>, function: &Rc<Function>) -> Place {
+    let source = &function.source;
+    let range = function.definition.header;
+    let mut span = interpreter.span(range);
+    span.path = source.path.clone();
+    span.cell = source.cell;
+    span.line = range.line + source.line_offset;
+    span.end_line = range.end_line + source.line_offset;
+    Place::at(span)
+}

@@ -1,0 +1,91 @@
+//! Python: a small abstract interpreter of pipeline code.
+//!
+//! Takes the Python files and notebooks of a pipeline, gives the datasets and flows they define. No user code runs: `syntax`
+//! reads the text, `interpret` follows it on abstract values (`value`, `scope`), `builtins` and `pyspark` know what the
+//! library functions mean, `dlt` keeps what is registered, `content` identifies code that cannot be shown as a plan.
+
+mod builtins;
+mod content;
+mod dlt;
+mod frames;
+mod interpret;
+mod pyspark;
+mod scope;
+mod sql_text;
+mod syntax;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use super::Definitions;
+use crate::project::{Language, Unit};
+use crate::revision::Tree;
+use interpret::{Interpreter, ProjectFiles};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use syntax::Module;
+
+/// Stack for the interpreter, whose depth follows that of the code.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Parsed texts, shared between revisions.
+#[derive(Debug, Default)]
+pub struct ParseCache {
+    modules: Mutex<BTreeMap<Arc<str>, Arc<Module>>>,
+}
+
+impl ParseCache {
+    fn module(&self, text: &str) -> Arc<Module> {
+        let kept = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
+        if let Some(module) = kept {
+            return module;
+        }
+        let module = Arc::new(syntax::parse(text));
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).insert(text.into(), module.clone());
+        module
+    }
+}
+
+/// Whether a file is read here: Python, and every notebook whatever its language.
+fn is_ours(language: Language) -> bool {
+    language != Language::Sql
+}
+
+/// Whether a pipeline holds Python or notebooks.
+pub fn concerns(unit: &Unit) -> bool {
+    unit.files.iter().any(|file| is_ours(file.language))
+}
+
+/// Reads every Python file and notebook of a pipeline, in order, in one interpreter.
+pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> Definitions {
+    let run = || {
+        let files = ProjectFiles { unit, tree, cache };
+        let mut interpreter = Interpreter::new(&files, &unit.pipeline);
+        for file in unit.files.iter().filter(|file| is_ours(file.language)) {
+            let scope = interpreter.new_module_scope("__main__", &file.path);
+            interpreter.run_file(&file.path, file.language, &scope);
+        }
+        let (datasets, flows) = dlt::finish(&mut interpreter);
+        interpreter.close();
+        let mut all = Definitions {
+            datasets,
+            flows,
+            properties: Vec::new(),
+            unresolved: std::mem::take(&mut interpreter.registry.unresolved),
+            diagnostics: std::mem::take(&mut interpreter.diagnostics),
+        };
+        for cell in std::mem::take(&mut interpreter.sql_cells) {
+            all.datasets.extend(cell.datasets);
+            all.flows.extend(cell.flows);
+            all.properties.extend(cell.properties);
+            all.unresolved.extend(cell.unresolved);
+            all.diagnostics.extend(cell.diagnostics);
+        }
+        all
+    };
+    std::thread::scope(|threads| {
+        let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
+        spawned.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    })
+}

@@ -1,0 +1,206 @@
+//! The part of PySpark that pipelines are written in, lowered to plans and expressions.
+
+pub mod column;
+pub mod dataframe;
+pub mod functions;
+mod grouped;
+pub mod reader;
+pub mod session;
+mod stateful;
+pub mod types;
+pub mod window;
+mod writer;
+
+use super::interpret::{Eval, Interpreter, Stop};
+use super::value::{Arguments, Frame, Unknown, Value};
+use crate::model::{DataType, Node, Opaque, Place, Plan, Schema};
+use std::rc::Rc;
+
+/// Nodes a plan may be high; Spark itself gives up on plans of this height.
+const MAX_PLAN_DEPTH: u32 = 400;
+
+/// Calls a library function by its path.
+pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments) -> Eval<Option<Value>> {
+    if let Some(name) = path.strip_prefix("pyspark.sql.functions.") {
+        return functions::call(interpreter, name, arguments);
+    }
+    if let Some(name) = path.strip_prefix("pyspark.sql.types.") {
+        return types::construct(interpreter, name, arguments);
+    }
+    if let Some(name) = path.strip_prefix("pyspark.sql.Window.") {
+        return Ok(window::method(interpreter, &window::empty(), name, arguments));
+    }
+    if let Some(name) = path
+        .strip_prefix("pyspark.sql.avro.functions.")
+        .or_else(|| path.strip_prefix("pyspark.sql.protobuf.functions."))
+    {
+        return functions::call(interpreter, name, arguments);
+    }
+    // `DataFrame.unionByName(a, b)`: the method with its receiver given.
+    if let Some(name) = path.strip_prefix("pyspark.sql.DataFrame.") {
+        let mut arguments = arguments.clone();
+        if arguments.positional.is_empty() {
+            return Ok(None);
+        }
+        let receiver = arguments.positional.remove(0);
+        return interpreter.call_method(&receiver, name, arguments).map(Some);
+    }
+    session::call(interpreter, path, arguments)
+}
+
+/// Calls a method of a Spark object.
+pub fn call_method(
+    interpreter: &mut Interpreter<'_>,
+    receiver: &Value,
+    name: &str,
+    arguments: &Arguments,
+) -> Eval<Option<Value>> {
+    match receiver {
+        Value::Frame(frame) => dataframe::method(interpreter, frame, name, arguments),
+        Value::Grouped(grouped) => grouped::method(interpreter, grouped, name, arguments),
+        Value::Column(expr) => column::method(interpreter, expr, name, arguments),
+        Value::SortKey(key) => column::method(interpreter, &Rc::new(key.expr.clone()), name, arguments),
+        Value::Window(spec) => Ok(window::method(interpreter, spec, name, arguments)),
+        Value::Reader(reader) => Ok(reader::method(interpreter, reader, name, arguments)),
+        Value::Writer(writer) => writer::method(interpreter, writer, name, arguments),
+        Value::Schema(_) | Value::Type(_) | Value::Field(_) => types::method(interpreter, receiver, name, arguments),
+        Value::StateHandle(handle) => Ok(stateful::handle_method(interpreter, handle, name, arguments)),
+        Value::Udf(udf) if name == "asNondeterministic" => {
+            let udf = super::value::Udf { deterministic: false, ..udf.as_ref().clone() };
+            Ok(Some(Value::Udf(Rc::new(udf))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A DataFrame over this plan, under a fresh identity.
+pub fn frame(interpreter: &mut Interpreter<'_>, mut plan: Plan) -> Value {
+    let depth = depth_of(&plan);
+    plan.frame = Some(interpreter.fresh_frame());
+    Value::Frame(Frame { plan: Rc::new(plan), depth })
+}
+
+/// Height of a plan, walked without recursion.
+fn depth_of(plan: &Plan) -> u32 {
+    let mut deepest = 0;
+    let mut pending = vec![(plan, 1u32)];
+    while let Some((plan, depth)) = pending.pop() {
+        deepest = deepest.max(depth);
+        pending.extend(plan.inputs().into_iter().map(|input| (input, depth + 1)));
+    }
+    deepest
+}
+
+/// A DataFrame one node above another.
+pub fn derive(
+    interpreter: &mut Interpreter<'_>,
+    frame: &Frame,
+    place: &Place,
+    node: impl FnOnce(Box<Plan>) -> Node,
+) -> Eval<Value> {
+    interpreter.spend(1 + u64::from(frame.depth) / 8)?;
+    if frame.depth >= MAX_PLAN_DEPTH {
+        return Err(Stop::OutOfFuel);
+    }
+    let mut plan = Plan::at(node(Box::new(frame.plan.as_ref().clone())), place.clone());
+    plan.frame = Some(interpreter.fresh_frame());
+    Ok(Value::Frame(Frame { plan: Rc::new(plan), depth: frame.depth + 1 }))
+}
+
+/// The plan of a value where a DataFrame is wanted; an unknown one keeps its reason, place and inputs.
+pub fn plan_of(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) -> Plan {
+    match value {
+        Value::Frame(frame) => frame.plan.as_ref().clone(),
+        Value::Unknown(unknown) => opaque_plan(unknown),
+        Value::Choice(choice) => {
+            let inputs = choice.options.iter().map(|option| plan_of(interpreter, option, place)).collect();
+            let reason = format!("which query runs hangs on `{}`", choice.condition);
+            let name = format!("if {}", choice.condition);
+            let hint = Some("give the condition's value in the pipeline's configuration");
+            interpreter.unknown_with_hint(&name, "unknown-condition", reason.as_str(), hint, choice.place.or(place));
+            let content = super::content::of_text(&choice.condition);
+            let function = opaque(&name, &reason, content, choice.place.or(place));
+            Plan::at(
+                Node::Opaque { function, keys: Vec::new(), output: Schema::unknown(), inputs },
+                choice.place.or(place),
+            )
+        }
+        other => {
+            let reason = format!("this is a {}, not a DataFrame", other.type_name());
+            let name = interpreter.short(other);
+            interpreter.unknown(&name, "not-a-dataframe", reason.as_str(), place.clone());
+            Plan::unresolved(&name, &reason, 0, place.clone())
+        }
+    }
+}
+
+pub fn opaque(name: &str, reason: &str, content: u64, place: Place) -> Opaque {
+    Opaque {
+        name: name.into(),
+        reason: reason.into(),
+        content,
+        args: Vec::new(),
+        data_type: DataType::Unknown,
+        deterministic: true,
+        code: Vec::new(),
+        place,
+    }
+}
+
+fn opaque_plan(unknown: &Unknown) -> Plan {
+    let function = opaque(&unknown.name, &unknown.reason, unknown.content, unknown.place.clone());
+    let inputs = unknown.inputs.iter().map(|plan| plan.as_ref().clone()).collect();
+    Plan::at(Node::Opaque { function, keys: Vec::new(), output: Schema::unknown(), inputs }, unknown.place.clone())
+}
+
+/// DataFrames among a call's arguments.
+pub fn input_plans(arguments: &Arguments) -> Vec<Rc<Plan>> {
+    let values = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, value)| value));
+    let mut plans = Vec::new();
+    for value in values {
+        match value {
+            Value::Frame(frame) => plans.push(frame.plan.clone()),
+            Value::Grouped(grouped) => plans.push(grouped.frame.plan.clone()),
+            Value::Unknown(unknown) => plans.extend(unknown.inputs.iter().cloned()),
+            _ => {}
+        }
+    }
+    plans
+}
+
+/// An option's value as Spark's option maps keep it: text, booleans in lower case.
+pub fn option_text(value: &Value) -> String {
+    match value {
+        Value::Bool(flag) => flag.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::None => String::new(),
+        Value::List(list) => list.borrow().items.iter().map(option_text).collect::<Vec<_>>().join(","),
+        Value::Schema(schema) => functions::ddl(&schema.borrow().fields),
+        other => other.render_string().map_or_else(|| format!("{{{}}}", other.type_name()), |text| text.to_string()),
+    }
+}
+
+/// Names of columns as text, from a string, a list, or columns.
+pub fn column_names(interpreter: &mut Interpreter<'_>, values: &[Value]) -> Vec<String> {
+    let mut names = Vec::new();
+    for value in values {
+        match value {
+            Value::List(_) | Value::Tuple(_) | Value::Set(_) => {
+                let items = interpreter.items_of(value).map(|list| list.items).unwrap_or_default();
+                names.extend(column_names(interpreter, &items));
+            }
+            Value::Column(expr) => names.extend(column_name(expr)),
+            other => names.extend(other.render_string().map(|name| name.to_string())),
+        }
+    }
+    names
+}
+
+fn column_name(expr: &crate::model::Expr) -> Option<String> {
+    match expr {
+        crate::model::Expr::Column(column) => Some(column.parts.join(".")),
+        crate::model::Expr::Alias { name, .. } => Some(name.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,104 @@
+//! SQL text inside Python, handed to the SQL frontend.
+
+use super::interpret::Interpreter;
+use crate::frontend::origin::Origin;
+use crate::frontend::sql::{self, Context, Problems, Session, Statement};
+use crate::model::{DataType, Expr, Field, Place, Plan, Schema};
+use std::rc::Rc;
+
+impl<'a> Interpreter<'a> {
+    fn sql_context(&self, place: &Place) -> Context<'a> {
+        let origin = place.span().map_or(Origin::Unknown, |span| Origin::whole(span.clone()));
+        Context::in_pipeline(origin, self.pipeline)
+    }
+
+    /// Keeps what the SQL frontend found wrong. Unknown names are reported where the plan holds them.
+    fn keep_problems(&mut self, problems: Problems) {
+        for diagnostic in problems.diagnostics {
+            if !self.diagnostics.contains(&diagnostic) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+}
+
+/// A query: `spark.sql(…)`. Temporary views that the code registered are put in as common table expressions.
+pub fn query(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) -> Plan {
+    let parsed = sql::parse_query(text, &interpreter.sql_context(place));
+    interpreter.keep_problems(parsed.problems);
+    with_views(interpreter, parsed.value)
+}
+
+/// Temporary views that a query reads, as common table expressions around it.
+fn with_views(interpreter: &Interpreter<'_>, plan: Plan) -> Plan {
+    let mut ctes = Vec::new();
+    for read in plan.reads() {
+        let crate::model::Source::Table(name) = &read.source else { continue };
+        let key = name.key();
+        if let Some(view) = interpreter.views.get(&key)
+            && !ctes.iter().any(|(seen, _): &(std::sync::Arc<str>, Plan)| seen.as_ref() == key)
+        {
+            ctes.push((key.into(), view.as_ref().clone()));
+        }
+    }
+    if ctes.is_empty() {
+        return plan;
+    }
+    let place = plan.place.clone();
+    Plan::at(crate::model::Node::With { ctes, recursive: false, body: Box::new(plan) }, place)
+}
+
+/// An expression: `F.expr`, `filter("…")`, `selectExpr`.
+pub fn expression(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) -> Expr {
+    let parsed = sql::parse_expression(text, &interpreter.sql_context(place));
+    interpreter.keep_problems(parsed.problems);
+    parsed.value
+}
+
+pub fn data_type(text: &str) -> Option<DataType> {
+    sql::parse_data_type(text).ok()
+}
+
+/// `a INT, b STRING`.
+pub fn schema(text: &str) -> Option<Schema> {
+    sql::parse_schema_ddl(text).ok()
+}
+
+/// Columns of a table's definition as DDL: those declared and those generated.
+pub fn table_schema(text: &str) -> Option<(Schema, Vec<Field>)> {
+    let statement = format!("CREATE STREAMING TABLE t ({text})");
+    let script = sql::parse_statements(&statement, &Context::default(), &mut Session::default());
+    match script.statements.into_iter().next()? {
+        (Statement::Dataset { dataset, .. }, _) => Some((dataset.declared?, dataset.generated)),
+        _ => None,
+    }
+}
+
+impl Interpreter<'_> {
+    /// A SQL cell of a notebook whose other cells are Python.
+    pub fn run_sql_cell(&mut self, text: &str, origin: Origin) {
+        let context = Context::in_pipeline(origin, self.pipeline);
+        let mut session = std::mem::take(&mut self.sql_session);
+        let definitions = sql::define(text, &context, &mut session);
+        self.sql_session = session;
+        self.sql_cells.push(definitions);
+    }
+}
+
+/// A command: a temporary view is kept, anything else has no rows to follow.
+pub fn statement(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) {
+    let mut session = Session::default();
+    let script = sql::parse_statements(text, &interpreter.sql_context(place), &mut session);
+    for (statement, _) in script.statements {
+        match statement {
+            Statement::Dataset { dataset, flow: Some(flow) } if dataset.kind == crate::model::DatasetKind::View => {
+                let plan = with_views(interpreter, flow.plan);
+                interpreter.views.insert(dataset.name.key(), Rc::new(plan));
+            }
+            Statement::Set { key, value: Some(value) } => {
+                interpreter.conf.insert(key, value);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,799 @@
+//! From tree-sitter's tree to [`Module`].
+
+use super::fingerprint::{self, Fingerprint};
+use super::strings::{split_literal, unescape};
+use super::{
+    Argument, Case, ClassDef, Clause, Comprehension, ComprehensionKind, DictItem, Expression, ExpressionKind,
+    FormatPiece, FunctionDef, Handler, ImportedName, Module, Parameter, ParameterKind, Range, Statement, StatementKind,
+};
+use std::sync::Arc;
+use tree_sitter::{Node, Parser};
+
+/// Larger texts are no pipeline code.
+const MAX_BYTES: usize = 4 << 20;
+/// Levels of nested syntax nodes; a chained call takes two.
+const MAX_NESTING: usize = 700;
+
+/// Parses one file or cell. Never fails: see [`Module::errors`] and [`Module::rejected`].
+pub fn parse(text: &str) -> Module {
+    if text.len() > MAX_BYTES {
+        return Module { rejected: Some("larger than 4 MiB"), ..Module::default() };
+    }
+    let mut parser = Parser::new();
+    if parser.set_language(&tree_sitter_python::LANGUAGE.into()).is_err() {
+        return Module { rejected: Some("no parser for this version of the grammar"), ..Module::default() };
+    }
+    let Some(tree) = parser.parse(text, None) else {
+        return Module { rejected: Some("not readable as Python"), ..Module::default() };
+    };
+    let mut lowering = Lowering { text, lines: line_starts(text), depth: 0, errors: Vec::new() };
+    let body = lowering.block(tree.root_node());
+    Module { body, errors: lowering.errors, rejected: None }
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1)).collect()
+}
+
+struct Lowering<'a> {
+    text: &'a str,
+    lines: Vec<usize>,
+    depth: usize,
+    errors: Vec<Range>,
+}
+
+impl Lowering<'_> {
+    fn source(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    fn name(&self, node: Node<'_>) -> Arc<str> {
+        self.source(node).into()
+    }
+
+    /// Line and column, from 1, of a byte.
+    fn position(&self, row: usize, byte: usize) -> (u32, u32) {
+        let start = self.lines.get(row).copied().unwrap_or(0);
+        let column = self.text.get(start..byte).map_or(0, |prefix| prefix.chars().count());
+        (row as u32 + 1, column as u32 + 1)
+    }
+
+    fn range(&self, node: Node<'_>) -> Range {
+        let (line, column) = self.position(node.start_position().row, node.start_byte());
+        let (end_line, end_column) = self.position(node.end_position().row, node.end_byte());
+        Range { line, column, end_line, end_column }
+    }
+
+    fn block(&mut self, node: Node<'_>) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        for child in named(node) {
+            self.statement(child, &mut statements);
+        }
+        statements
+    }
+
+    fn field_block(&mut self, node: Node<'_>, field: &str) -> Vec<Statement> {
+        node.child_by_field_name(field).map(|block| self.block(block)).unwrap_or_default()
+    }
+
+    fn child_block(&mut self, node: Node<'_>) -> Vec<Statement> {
+        let block = named(node).into_iter().find(|child| child.kind() == "block");
+        block.map(|block| self.block(block)).unwrap_or_default()
+    }
+
+    fn statement(&mut self, node: Node<'_>, out: &mut Vec<Statement>) {
+        if self.depth >= MAX_NESTING {
+            self.errors.push(self.range(node));
+            return;
+        }
+        self.depth += 1;
+        let range = self.range(node);
+        if let Some(kind) = self.statement_kind(node, out) {
+            out.push(Statement { kind, range });
+        }
+        self.depth -= 1;
+    }
+
+    fn statement_kind(&mut self, node: Node<'_>, out: &mut Vec<Statement>) -> Option<StatementKind> {
+        Some(match node.kind() {
+            "comment" | "line_continuation" => return None,
+            "ERROR" => {
+                self.errors.push(self.range(node));
+                // What stands whole inside a broken stretch is still read.
+                for child in named(node) {
+                    let readable = child.kind().ends_with("_statement") || child.kind().ends_with("_definition");
+                    if readable && !child.has_error() {
+                        self.statement(child, out);
+                    }
+                }
+                return None;
+            }
+            "expression_statement" => return self.expression_statement(node),
+            "function_definition" => StatementKind::Function(Arc::new(self.function(node, Vec::new(), None))),
+            "class_definition" => StatementKind::Class(Arc::new(self.class(node, Vec::new()))),
+            "decorated_definition" => return self.decorated(node),
+            "return_statement" => StatementKind::Return(self.optional(node.named_child(0))),
+            "if_statement" => self.if_statement(node),
+            "for_statement" => StatementKind::For {
+                target: self.field(node, "left"),
+                iterable: self.field(node, "right"),
+                body: self.field_block(node, "body"),
+                otherwise: self.else_block(node),
+            },
+            "while_statement" => StatementKind::While {
+                test: self.field(node, "condition"),
+                body: self.field_block(node, "body"),
+                otherwise: self.else_block(node),
+            },
+            "try_statement" => self.try_statement(node),
+            "with_statement" => {
+                StatementKind::With { items: self.with_items(node), body: self.field_block(node, "body") }
+            }
+            "match_statement" => self.match_statement(node),
+            "import_statement" => StatementKind::Import(self.imported_names(node)),
+            "import_from_statement" => self.import_from(node),
+            "future_import_statement"
+            | "assert_statement"
+            | "pass_statement"
+            | "print_statement"
+            | "type_alias_statement" => StatementKind::Pass,
+            "raise_statement" => StatementKind::Raise(self.optional(node.named_child(0))),
+            "global_statement" => StatementKind::Global(self.names(node)),
+            "nonlocal_statement" => StatementKind::Nonlocal(self.names(node)),
+            "delete_statement" => StatementKind::Delete(self.expressions(node)),
+            "break_statement" => StatementKind::Break,
+            "continue_statement" => StatementKind::Continue,
+            _ => StatementKind::Pass,
+        })
+    }
+
+    fn names(&self, node: Node<'_>) -> Vec<Arc<str>> {
+        named(node).into_iter().map(|child| self.name(child)).collect()
+    }
+
+    fn expression_statement(&mut self, node: Node<'_>) -> Option<StatementKind> {
+        let children = named(node);
+        let [child] = children.as_slice() else {
+            return Some(StatementKind::Expression(self.tuple_of(node)));
+        };
+        match child.kind() {
+            "assignment" => Some(self.assignment(*child)),
+            "augmented_assignment" => Some(StatementKind::Augmented {
+                target: self.field(*child, "left"),
+                operator: child
+                    .child_by_field_name("operator")
+                    .map_or("", |op| operator(op.kind().trim_end_matches('='))),
+                value: self.field(*child, "right"),
+            }),
+            _ => Some(StatementKind::Expression(self.expression(*child))),
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'_>) -> StatementKind {
+        if node.child_by_field_name("type").is_some() {
+            return StatementKind::Annotated {
+                target: self.field(node, "left"),
+                value: self.optional(node.child_by_field_name("right")),
+            };
+        }
+        let mut targets = vec![self.field(node, "left")];
+        let mut right = node.child_by_field_name("right");
+        while let Some(next) = right.filter(|r| r.kind() == "assignment") {
+            targets.push(self.field(next, "left"));
+            right = next.child_by_field_name("right");
+        }
+        let value = match right {
+            Some(right) => self.expression(right),
+            None => self.missing(node),
+        };
+        StatementKind::Assign { targets, value }
+    }
+
+    fn decorated(&mut self, node: Node<'_>) -> Option<StatementKind> {
+        let mut decorators = Vec::new();
+        let mut first = None;
+        for child in named(node) {
+            if child.kind() == "decorator" {
+                first = first.or(Some(self.range(child)));
+                if let Some(expression) = child.named_child(0) {
+                    decorators.push(self.expression(expression));
+                }
+            }
+        }
+        let definition = node.child_by_field_name("definition")?;
+        Some(match definition.kind() {
+            "class_definition" => StatementKind::Class(Arc::new(self.class(definition, decorators))),
+            _ => StatementKind::Function(Arc::new(self.function(definition, decorators, first))),
+        })
+    }
+
+    fn function(&mut self, node: Node<'_>, decorators: Vec<Expression>, first: Option<Range>) -> FunctionDef {
+        let range = self.range(node);
+        let parameters_node = node.child_by_field_name("parameters");
+        let body_node = node.child_by_field_name("body");
+        let parts: Vec<_> = parameters_node.into_iter().chain(body_node).collect();
+        let header_end = node.child_by_field_name("return_type").or(parameters_node).map_or(range, |n| self.range(n));
+        FunctionDef {
+            name: node.child_by_field_name("name").map_or_else(|| "?".into(), |name| self.name(name)),
+            parameters: parameters_node.map(|p| self.parameters(p)).unwrap_or_default(),
+            decorators,
+            body: self.field_block(node, "body"),
+            is_generator: body_node.is_some_and(yields),
+            docstring: self.docstring(body_node),
+            header: first.unwrap_or(range).to(header_end),
+            fingerprint: fingerprint::of(&parts, self.text),
+        }
+    }
+
+    fn docstring(&self, body: Option<Node<'_>>) -> Option<Arc<str>> {
+        let first = named(body?).into_iter().find(|child| child.kind() != "comment")?;
+        if first.kind() != "expression_statement" || !fingerprint::is_bare_string(first) {
+            return None;
+        }
+        split_literal(self.source(first)).map(|literal| literal.text.trim().into())
+    }
+
+    fn class(&mut self, node: Node<'_>, decorators: Vec<Expression>) -> ClassDef {
+        let bases_node = node.child_by_field_name("superclasses");
+        let parts: Vec<_> = bases_node.into_iter().chain(node.child_by_field_name("body")).collect();
+        let range = self.range(node);
+        let start = decorators.first().map_or(range, |first| first.range);
+        ClassDef {
+            name: node.child_by_field_name("name").map_or_else(|| "?".into(), |name| self.name(name)),
+            bases: bases_node.map(|bases| self.arguments(bases)).unwrap_or_default(),
+            decorators,
+            body: self.field_block(node, "body"),
+            range: start.to(range),
+            fingerprint: fingerprint::of(&parts, self.text),
+        }
+    }
+
+    fn parameters(&mut self, node: Node<'_>) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        let mut keyword_only = false;
+        for child in named(node) {
+            let plain = if keyword_only { ParameterKind::KeywordOnly } else { ParameterKind::Plain };
+            let (name_node, kind) = match child.kind() {
+                "identifier" => (Some(child), plain),
+                "default_parameter" | "typed_default_parameter" => (child.child_by_field_name("name"), plain),
+                "typed_parameter" => {
+                    let inner = child.named_child(0);
+                    match inner.map(|n| n.kind()) {
+                        Some("list_splat_pattern") => (inner.and_then(|n| n.named_child(0)), ParameterKind::Rest),
+                        Some("dictionary_splat_pattern") => {
+                            (inner.and_then(|n| n.named_child(0)), ParameterKind::KeywordRest)
+                        }
+                        _ => (inner, plain),
+                    }
+                }
+                "list_splat_pattern" => (child.named_child(0), ParameterKind::Rest),
+                "dictionary_splat_pattern" => (child.named_child(0), ParameterKind::KeywordRest),
+                "keyword_separator" => {
+                    keyword_only = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            keyword_only |= kind == ParameterKind::Rest;
+            let Some(name_node) = name_node else { continue };
+            parameters.push(Parameter {
+                name: self.name(name_node),
+                kind,
+                default: self.optional(child.child_by_field_name("value")),
+            });
+        }
+        parameters
+    }
+
+    fn if_statement(&mut self, node: Node<'_>) -> StatementKind {
+        let mut branches = vec![(self.field(node, "condition"), self.field_block(node, "consequence"))];
+        let mut otherwise = Vec::new();
+        for child in named(node) {
+            match child.kind() {
+                "elif_clause" => {
+                    branches.push((self.field(child, "condition"), self.field_block(child, "consequence")));
+                }
+                "else_clause" => otherwise = self.field_block(child, "body"),
+                _ => {}
+            }
+        }
+        StatementKind::If { branches, otherwise }
+    }
+
+    fn else_block(&mut self, node: Node<'_>) -> Vec<Statement> {
+        let clause = named(node).into_iter().find(|child| child.kind() == "else_clause");
+        clause.map(|clause| self.field_block(clause, "body")).unwrap_or_default()
+    }
+
+    fn try_statement(&mut self, node: Node<'_>) -> StatementKind {
+        let mut handlers = Vec::new();
+        let mut finally = Vec::new();
+        for child in named(node) {
+            match child.kind() {
+                "except_clause" => {
+                    let mut exception = child.child_by_field_name("value");
+                    let mut name = child.child_by_field_name("alias").map(|alias| self.name(alias));
+                    if let Some(pattern) = exception.filter(|e| e.kind() == "as_pattern") {
+                        name = pattern.child_by_field_name("alias").map(|alias| self.name(alias));
+                        exception = pattern.named_child(0);
+                    }
+                    let body = self.child_block(child);
+                    handlers.push(Handler { exception: self.optional(exception), name, body });
+                }
+                "finally_clause" => finally = self.child_block(child),
+                _ => {}
+            }
+        }
+        StatementKind::Try { body: self.field_block(node, "body"), handlers, otherwise: self.else_block(node), finally }
+    }
+
+    fn with_items(&mut self, node: Node<'_>) -> Vec<(Expression, Option<Expression>)> {
+        let clause = named(node).into_iter().find(|child| child.kind() == "with_clause");
+        let mut items = Vec::new();
+        for item in clause.map(named).unwrap_or_default() {
+            let Some(value) = item.child_by_field_name("value") else { continue };
+            if value.kind() == "as_pattern" {
+                let target = value.child_by_field_name("alias").and_then(|alias| self.optional(alias.named_child(0)));
+                let inner = self.optional(value.named_child(0)).unwrap_or_else(|| self.missing(value));
+                items.push((inner, target));
+            } else {
+                items.push((self.expression(value), None));
+            }
+        }
+        items
+    }
+
+    fn match_statement(&mut self, node: Node<'_>) -> StatementKind {
+        let mut cases = Vec::new();
+        let block = node.child_by_field_name("body");
+        for clause in block.map(named).unwrap_or_default() {
+            if clause.kind() != "case_clause" {
+                continue;
+            }
+            let patterns: Vec<_> = named(clause).into_iter().filter(|c| c.kind() == "case_pattern").collect();
+            let mut values = Vec::new();
+            let mut wildcard = false;
+            for pattern in patterns {
+                wildcard |= self.source(pattern).trim() == "_";
+                let inner = pattern.named_child(0);
+                let alternatives = match inner {
+                    Some(union) if union.kind() == "union_pattern" => named(union),
+                    Some(one) => vec![one],
+                    None => Vec::new(),
+                };
+                values.extend(alternatives.into_iter().map(|one| self.expression(one)));
+            }
+            let guard = clause.child_by_field_name("guard").and_then(|g| self.optional(g.named_child(0)));
+            let body = self.field_block(clause, "consequence");
+            cases.push(Case { values, wildcard, guard, body });
+        }
+        StatementKind::Match { subject: self.field(node, "subject"), cases }
+    }
+
+    fn imported_names(&self, node: Node<'_>) -> Vec<ImportedName> {
+        let mut cursor = node.walk();
+        node.children_by_field_name("name", &mut cursor)
+            .map(|child| match child.kind() {
+                "aliased_import" => ImportedName {
+                    name: child.child_by_field_name("name").map_or_else(|| "?".into(), |n| self.name(n)),
+                    alias: child.child_by_field_name("alias").map(|n| self.name(n)),
+                },
+                _ => ImportedName { name: self.name(child), alias: None },
+            })
+            .collect()
+    }
+
+    fn import_from(&mut self, node: Node<'_>) -> StatementKind {
+        let text = node.child_by_field_name("module_name").map(|m| self.source(m)).unwrap_or_default();
+        let module = text.trim_start_matches(['.', ' ']);
+        let level = text.chars().take_while(|c| matches!(c, '.' | ' ')).filter(|c| *c == '.').count();
+        let star = named(node).iter().any(|child| child.kind() == "wildcard_import");
+        let names = if star { None } else { Some(self.imported_names(node)) };
+        StatementKind::ImportFrom { level, module: module.into(), names }
+    }
+
+    fn missing(&self, node: Node<'_>) -> Expression {
+        Expression { kind: ExpressionKind::Unsupported("missing".into()), range: self.range(node) }
+    }
+
+    fn field(&mut self, node: Node<'_>, field: &str) -> Expression {
+        match node.child_by_field_name(field) {
+            Some(child) => self.expression(child),
+            None => self.missing(node),
+        }
+    }
+
+    fn boxed(&mut self, node: Node<'_>, field: &str) -> Box<Expression> {
+        Box::new(self.field(node, field))
+    }
+
+    fn optional(&mut self, node: Option<Node<'_>>) -> Option<Expression> {
+        node.map(|node| self.expression(node))
+    }
+
+    fn expressions(&mut self, node: Node<'_>) -> Vec<Expression> {
+        named(node).into_iter().filter(|child| child.kind() != "comment").map(|child| self.expression(child)).collect()
+    }
+
+    fn tuple_of(&mut self, node: Node<'_>) -> Expression {
+        Expression { kind: ExpressionKind::Tuple(self.expressions(node)), range: self.range(node) }
+    }
+
+    fn expression(&mut self, node: Node<'_>) -> Expression {
+        let range = self.range(node);
+        if self.depth >= MAX_NESTING {
+            self.errors.push(range);
+            return Expression { kind: ExpressionKind::Unsupported("nesting".into()), range };
+        }
+        self.depth += 1;
+        let kind = self.expression_kind(node);
+        self.depth -= 1;
+        Expression { kind, range }
+    }
+
+    fn expression_kind(&mut self, node: Node<'_>) -> ExpressionKind {
+        match node.kind() {
+            "identifier" | "keyword_identifier" => ExpressionKind::Name(self.name(node)),
+            "dotted_name" => self.dotted(node),
+            "none" => ExpressionKind::None,
+            "true" => ExpressionKind::Bool(true),
+            "false" => ExpressionKind::Bool(false),
+            "ellipsis" => ExpressionKind::Ellipsis,
+            "integer" => integer(self.source(node)),
+            "float" => match self.source(node).replace('_', "").parse() {
+                Ok(number) => ExpressionKind::Float(number),
+                Err(_) => ExpressionKind::Unsupported("float".into()),
+            },
+            "string" => self.string(node),
+            "concatenated_string" => self.concatenated(node),
+            "list" | "list_pattern" => ExpressionKind::List(self.expressions(node)),
+            "tuple" | "expression_list" | "pattern_list" | "tuple_pattern" => {
+                ExpressionKind::Tuple(self.expressions(node))
+            }
+            "set" => ExpressionKind::Set(self.expressions(node)),
+            "dictionary" => self.dictionary(node),
+            "attribute" => ExpressionKind::Attribute {
+                value: self.boxed(node, "object"),
+                name: node.child_by_field_name("attribute").map_or_else(|| "?".into(), |n| self.name(n)),
+                name_range: node.child_by_field_name("attribute").map_or_else(|| self.range(node), |n| self.range(n)),
+            },
+            "subscript" | "generic_type" => self.subscript(node),
+            "slice" => self.slice(node),
+            "call" => self.call(node),
+            "unary_operator" => ExpressionKind::Unary {
+                operator: node.child_by_field_name("operator").map_or("", |op| operator(op.kind())),
+                operand: self.boxed(node, "argument"),
+            },
+            "binary_operator" => ExpressionKind::Binary {
+                operator: node.child_by_field_name("operator").map_or("", |op| operator(op.kind())),
+                left: self.boxed(node, "left"),
+                right: self.boxed(node, "right"),
+            },
+            "boolean_operator" => ExpressionKind::Logical {
+                and: node.child_by_field_name("operator").is_some_and(|op| op.kind() == "and"),
+                left: self.boxed(node, "left"),
+                right: self.boxed(node, "right"),
+            },
+            "not_operator" => ExpressionKind::Not(self.boxed(node, "argument")),
+            "comparison_operator" => self.comparison(node),
+            "conditional_expression" => self.conditional(node),
+            "lambda" => ExpressionKind::Lambda(Arc::new(self.lambda(node))),
+            "list_comprehension" => self.comprehension(node, ComprehensionKind::List),
+            "set_comprehension" => self.comprehension(node, ComprehensionKind::Set),
+            "dictionary_comprehension" => self.comprehension(node, ComprehensionKind::Dict),
+            "generator_expression" => self.comprehension(node, ComprehensionKind::Generator),
+            "named_expression" => ExpressionKind::Named {
+                name: node.child_by_field_name("name").map_or_else(|| "?".into(), |n| self.name(n)),
+                value: self.boxed(node, "value"),
+            },
+            "list_splat" | "list_splat_pattern" => match node.named_child(0) {
+                Some(inner) => ExpressionKind::Star(Box::new(self.expression(inner))),
+                None => ExpressionKind::Unsupported("splat".into()),
+            },
+            "yield" => ExpressionKind::Yield(self.optional(node.named_child(0)).map(Box::new)),
+            "parenthesized_expression"
+            | "parenthesized_list_splat"
+            | "await"
+            | "type"
+            | "as_pattern_target"
+            | "case_pattern"
+            | "as_pattern" => match named(node).into_iter().find(|child| child.kind() != "comment") {
+                Some(inner) => self.expression(inner).kind,
+                None => ExpressionKind::Unsupported("empty".into()),
+            },
+            "ERROR" => {
+                self.errors.push(self.range(node));
+                ExpressionKind::Unsupported("ERROR".into())
+            }
+            kind => ExpressionKind::Unsupported(kind.into()),
+        }
+    }
+
+    fn dotted(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut parts = named(node).into_iter();
+        let Some(first) = parts.next() else { return ExpressionKind::Unsupported("dotted_name".into()) };
+        let mut expression = Expression { kind: ExpressionKind::Name(self.name(first)), range: self.range(first) };
+        for part in parts {
+            let name_range = self.range(part);
+            let range = expression.range.to(name_range);
+            let kind = ExpressionKind::Attribute { value: Box::new(expression), name: self.name(part), name_range };
+            expression = Expression { kind, range };
+        }
+        expression.kind
+    }
+
+    fn string(&mut self, node: Node<'_>) -> ExpressionKind {
+        let source = self.source(node);
+        let Some(literal) = split_literal(source) else { return ExpressionKind::Unsupported("string".into()) };
+        if literal.format {
+            let raw = literal.raw;
+            return ExpressionKind::Format(self.format_pieces(node, raw));
+        }
+        let text = if literal.raw { literal.text.to_owned() } else { unescape(literal.text) };
+        ExpressionKind::Str(text.into())
+    }
+
+    fn format_pieces(&mut self, node: Node<'_>, raw: bool) -> Vec<FormatPiece> {
+        let mut pieces = Vec::new();
+        let children = named(node);
+        let start = children.iter().find(|c| c.kind() == "string_start").map_or(node.start_byte(), Node::end_byte);
+        let end = children.iter().find(|c| c.kind() == "string_end").map_or(node.end_byte(), Node::start_byte);
+        let mut at = start;
+        for child in children.iter().filter(|c| c.kind() == "interpolation") {
+            self.push_format_text(at, child.start_byte(), raw, &mut pieces);
+            let value = self.field(*child, "expression");
+            let format = child.child_by_field_name("format_specifier").map(|f| self.source(f)).unwrap_or_default();
+            let format: Arc<str> = format.trim_start_matches(':').into();
+            let text = self.source(*child);
+            let debug = child.child_by_field_name("expression").and_then(|e| {
+                let after = self.text.get(e.end_byte()..child.end_byte())?.trim_start();
+                let shows = after.starts_with('=') && !after.starts_with("==");
+                shows.then(|| text.trim_start_matches('{').trim_end_matches('}').into())
+            });
+            pieces.push(FormatPiece::Value { value, format, debug });
+            at = child.end_byte();
+        }
+        self.push_format_text(at, end, raw, &mut pieces);
+        pieces
+    }
+
+    fn push_format_text(&self, from: usize, to: usize, raw: bool, pieces: &mut Vec<FormatPiece>) {
+        let text = self.text.get(from..to).unwrap_or_default();
+        if text.is_empty() {
+            return;
+        }
+        let text = text.replace("{{", "{").replace("}}", "}");
+        let text = if raw { text } else { unescape(&text) };
+        pieces.push(FormatPiece::Text(text.into()));
+    }
+
+    fn concatenated(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut pieces = Vec::new();
+        for part in self.expressions(node) {
+            match part.kind {
+                ExpressionKind::Str(text) => pieces.push(FormatPiece::Text(text)),
+                ExpressionKind::Format(inner) => pieces.extend(inner),
+                _ => return ExpressionKind::Unsupported("concatenated_string".into()),
+            }
+        }
+        let plain: Option<String> = pieces
+            .iter()
+            .map(|piece| match piece {
+                FormatPiece::Text(text) => Some(text.as_ref()),
+                FormatPiece::Value { .. } => None,
+            })
+            .collect();
+        match plain {
+            Some(text) => ExpressionKind::Str(text.into()),
+            None => ExpressionKind::Format(pieces),
+        }
+    }
+
+    fn dictionary(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut items = Vec::new();
+        for child in named(node) {
+            match child.kind() {
+                "pair" => items.push(DictItem::Pair(self.field(child, "key"), self.field(child, "value"))),
+                "dictionary_splat" => items.extend(self.optional(child.named_child(0)).map(DictItem::Splat)),
+                _ => {}
+            }
+        }
+        ExpressionKind::Dict(items)
+    }
+
+    fn subscript(&mut self, node: Node<'_>) -> ExpressionKind {
+        let children = named(node);
+        let Some((value, indices)) = children.split_first() else {
+            return ExpressionKind::Unsupported("subscript".into());
+        };
+        let index = match indices {
+            [one] => self.expression(*one),
+            _ => Expression {
+                kind: ExpressionKind::Tuple(indices.iter().map(|index| self.expression(*index)).collect()),
+                range: self.range(node),
+            },
+        };
+        ExpressionKind::Subscript { value: Box::new(self.expression(*value)), index: Box::new(index) }
+    }
+
+    fn slice(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut bounds = [None, None, None];
+        let mut at = 0;
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            if child.kind() == ":" {
+                at += 1;
+            } else if child.is_named()
+                && let Some(bound) = bounds.get_mut(at)
+            {
+                *bound = Some(Box::new(self.expression(child)));
+            }
+        }
+        let [lower, upper, step] = bounds;
+        ExpressionKind::Slice { lower, upper, step }
+    }
+
+    fn call(&mut self, node: Node<'_>) -> ExpressionKind {
+        let arguments = match node.child_by_field_name("arguments") {
+            Some(list) if list.kind() == "argument_list" => self.arguments(list),
+            Some(generator) => vec![Argument::Positional(self.expression(generator))],
+            None => Vec::new(),
+        };
+        ExpressionKind::Call { function: self.boxed(node, "function"), arguments }
+    }
+
+    fn arguments(&mut self, node: Node<'_>) -> Vec<Argument> {
+        let mut arguments = Vec::new();
+        for child in named(node) {
+            match child.kind() {
+                "comment" => {}
+                "keyword_argument" => {
+                    let name = child.child_by_field_name("name").map_or_else(|| "?".into(), |n| self.name(n));
+                    arguments.push(Argument::Keyword(name, self.field(child, "value")));
+                }
+                "list_splat" => arguments.extend(self.optional(child.named_child(0)).map(Argument::Splat)),
+                "dictionary_splat" => arguments.extend(self.optional(child.named_child(0)).map(Argument::KeywordSplat)),
+                _ => arguments.push(Argument::Positional(self.expression(child))),
+            }
+        }
+        arguments
+    }
+
+    fn comparison(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut cursor = node.walk();
+        let operators: Vec<_> =
+            node.children_by_field_name("operators", &mut cursor).map(|op| operator(op.kind())).collect();
+        let mut operands = self.expressions(node).into_iter();
+        let Some(left) = operands.next() else { return ExpressionKind::Unsupported("comparison".into()) };
+        ExpressionKind::Compare { left: Box::new(left), rest: operators.into_iter().zip(operands).collect() }
+    }
+
+    fn conditional(&mut self, node: Node<'_>) -> ExpressionKind {
+        let mut parts = self.expressions(node).into_iter();
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(then), Some(test), Some(otherwise)) => ExpressionKind::Conditional {
+                test: Box::new(test),
+                then: Box::new(then),
+                otherwise: Box::new(otherwise),
+            },
+            _ => ExpressionKind::Unsupported("conditional".into()),
+        }
+    }
+
+    fn lambda(&mut self, node: Node<'_>) -> FunctionDef {
+        let range = self.range(node);
+        let parameters_node = node.child_by_field_name("parameters");
+        let body_node = node.child_by_field_name("body");
+        let parts: Vec<_> = parameters_node.into_iter().chain(body_node).collect();
+        let value = self.field(node, "body");
+        let fingerprint: Fingerprint = fingerprint::of(&parts, self.text);
+        FunctionDef {
+            name: "<lambda>".into(),
+            parameters: parameters_node.map(|p| self.parameters(p)).unwrap_or_default(),
+            decorators: Vec::new(),
+            body: vec![Statement { range: value.range, kind: StatementKind::Return(Some(value)) }],
+            is_generator: false,
+            docstring: None,
+            header: range,
+            fingerprint,
+        }
+    }
+
+    fn comprehension(&mut self, node: Node<'_>, kind: ComprehensionKind) -> ExpressionKind {
+        let mut clauses = Vec::new();
+        for child in named(node) {
+            match child.kind() {
+                "for_in_clause" => clauses
+                    .push(Clause::For { target: self.field(child, "left"), iterable: self.field(child, "right") }),
+                "if_clause" => clauses.extend(self.optional(child.named_child(0)).map(Clause::If)),
+                _ => {}
+            }
+        }
+        let (element, value) = match node.child_by_field_name("body") {
+            Some(pair) if pair.kind() == "pair" => (self.field(pair, "key"), Some(self.field(pair, "value"))),
+            Some(body) => (self.expression(body), None),
+            None => (self.missing(node), None),
+        };
+        ExpressionKind::Comprehension(Box::new(Comprehension { kind, element, value, clauses }))
+    }
+}
+
+fn named<'tree>(node: Node<'tree>) -> Vec<Node<'tree>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).collect()
+}
+
+/// A `yield` in this body, not in a definition inside it.
+fn yields(body: Node<'_>) -> bool {
+    let mut pending = vec![body];
+    while let Some(node) = pending.pop() {
+        match node.kind() {
+            "yield" => return true,
+            "function_definition" | "lambda" | "class_definition" => {}
+            _ => pending.extend(named(node)),
+        }
+    }
+    false
+}
+
+/// An operator's text, which outlives the tree.
+fn operator(kind: &str) -> &'static str {
+    const OPERATORS: &[&str] = &[
+        "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "~", "<<", ">>", "==", "!=", "<>", "<", "<=", ">",
+        ">=", "in", "not in", "is", "is not",
+    ];
+    OPERATORS.iter().find(|known| **known == kind).copied().unwrap_or("")
+}
+
+fn integer(source: &str) -> ExpressionKind {
+    let text = source.replace('_', "").to_lowercase();
+    let parsed = match text.get(..2) {
+        Some("0x") => i64::from_str_radix(&text[2..], 16),
+        Some("0o") => i64::from_str_radix(&text[2..], 8),
+        Some("0b") => i64::from_str_radix(&text[2..], 2),
+        _ => text.parse(),
+    };
+    match parsed {
+        Ok(number) => ExpressionKind::Int(number),
+        Err(_) => ExpressionKind::Unsupported("integer".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint_of(text: &str) -> Fingerprint {
+        let module = parse(text);
+        match &module.body.first().unwrap().kind {
+            StatementKind::Function(function) => function.fingerprint.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn layout_comments_docstrings_and_quotes_leave_the_fingerprint_alone() {
+        let plain = fingerprint_of("def f(a, b=1):\n    return g(a, 'x') + b\n");
+        let styled = fingerprint_of(
+            "def f(\n    a,\n    b=1,\n):\n    \"\"\"Adds.\"\"\"\n    # sum\n    return (\n        g(a, \"x\",) + b\n    )\n",
+        );
+        assert_eq!(plain, styled);
+        assert_ne!(plain.tokens, fingerprint_of("def f(a, b=2):\n    return g(a, 'x') + b\n").tokens);
+        assert_ne!(plain.tokens, fingerprint_of("def f(a, b=1):\n    return g(a, 'x' + b)\n").tokens);
+    }
+
+    #[test]
+    fn ranges_count_characters_from_one() {
+        let module = parse("x = 'é'; y = f(1)\n");
+        let range = module.body.get(1).unwrap().range;
+        assert_eq!((range.line, range.column, range.end_column), (1, 10, 18));
+    }
+
+    #[test]
+    fn deep_nesting_is_cut_off() {
+        let text = format!("x = {}1{}\n", "(".repeat(5000), ")".repeat(5000));
+        let module =
+            std::thread::Builder::new().stack_size(64 << 20).spawn(move || parse(&text)).unwrap().join().unwrap();
+        assert!(!module.errors.is_empty());
+    }
+}

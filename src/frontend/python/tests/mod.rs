@@ -1,0 +1,5 @@
+//! Whole files through the interpreter.
+
+mod measure;
+mod registration;
+mod support;
