@@ -216,8 +216,8 @@ impl Discovery<'_> {
             if signs.is_pipeline(file.language) {
                 if !self.claims.covers(&file.path) {
                     bare.insert(Arc::clone(&file.path), file);
-                } else if signs.pipeline_sql {
-                    // Python files may be modules that the pipeline imports; SQL is never imported.
+                } else if file.language != Language::Python {
+                    // Python files may be modules that the pipeline imports; SQL and notebooks are never imported.
                     self.project.diagnostics.push(unclaimed(&file.path));
                 }
             } else if signs.stream_write {

@@ -108,8 +108,15 @@ impl Specification {
             }
         }
         let mut found = libraries::find(tree, &named, folder);
-        // Spark takes files by their exact name and refuses other kinds; notebooks are none of its business.
-        found.files.retain(|file| !file.ends_with(".ipynb"));
+        for file in found.files.iter().filter(|file| !is_definition(file)) {
+            let problem = Diagnostic::new(
+                DiagnosticLevel::Error,
+                "PIPELINE_UNSUPPORTED_DEFINITIONS_FILE_EXTENSION",
+                "Spark refuses files that are neither `.py` nor `.sql` among a pipeline's libraries",
+            );
+            self.diagnostics.push(problem.in_file(file));
+        }
+        found.files.retain(|file| is_definition(file));
         self.files = found.files;
         self.diagnostics.append(&mut found.diagnostics);
         self.unresolved.append(&mut found.unresolved);
@@ -148,6 +155,10 @@ impl Specification {
             }
         }
     }
+}
+
+fn is_definition(path: &str) -> bool {
+    path.ends_with(".py") || path.ends_with(".sql")
 }
 
 /// A file without stars, or a folder without stars followed by `/**`.
