@@ -289,13 +289,13 @@ impl Resolver<'_> {
         let mut columns: Vec<Expr> = Vec::new();
         for relation in &scope.relations {
             for column in relation.output.iter().filter(|c| matches(&c.qualifier)) {
-                if !except.iter().any(|name| same_name(name, &column.name)) {
+                if !left_out(except, &column.qualifier).any(|name| same_name(name, &column.name)) {
                     columns.push(Expr::Attribute(column.clone()));
                 }
             }
             for open in relation.open.iter().filter(|open| matches(&open.qualifier)) {
                 let mut open = open.clone();
-                open.excluded.extend(except.iter().cloned());
+                open.excluded.extend(left_out(except, &open.qualifier).map(str::to_owned));
                 columns.push(super::relation::rest_of(&open));
             }
         }
@@ -364,4 +364,15 @@ fn depth(expr: &Expr) -> usize {
         pending.extend(expr.children().into_iter().map(|child| (child, level + 1)));
     }
     deepest
+}
+
+/// Names that `* EXCEPT (a, t.b)` leaves out of columns with this qualifier.
+fn left_out<'e>(except: &'e [String], qualifier: &'e [Arc<str>]) -> impl Iterator<Item = &'e str> {
+    except.iter().map(move |name| match name.rsplit_once('.') {
+        Some((table, column)) => {
+            let table: Vec<String> = table.split('.').map(str::to_owned).collect();
+            if is_suffix(qualifier, &table) { column } else { name.as_str() }
+        }
+        None => name.as_str(),
+    })
 }
