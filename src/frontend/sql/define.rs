@@ -3,7 +3,7 @@
 use super::statements::{Session, Statement, parse_statements};
 use super::{Context, Problems};
 use crate::frontend::Definitions;
-use crate::model::{BatchWrite, DiagnosticLevel, Place, WriteOperation, WriteTarget};
+use crate::model::{BatchWrite, DiagnosticLevel, Place, Platform, WriteOperation, WriteTarget};
 
 /// Datasets, flows and problems of one text; the session carries `SET` and `USE` on to the next text of the same notebook.
 pub fn define(text: &str, context: &Context, session: &mut Session) -> Definitions {
@@ -18,7 +18,15 @@ pub fn define(text: &str, context: &Context, session: &mut Session) -> Definitio
             }
             Statement::Flow(flow) => definitions.flows.push(*flow),
             Statement::Properties { target, properties } => definitions.properties.push((target, properties)),
-            Statement::Write(write) => outside(&describe(&write), true, &place, &mut problems),
+            Statement::Write(write) => {
+                let what = describe(&write);
+                if context.platform() == Platform::Spark {
+                    let message = format!("{what} is refused in a pipeline of Apache Spark");
+                    problems.error("not-on-platform", message, place.span().cloned());
+                } else {
+                    outside(&what, true, &place, &mut problems);
+                }
+            }
             Statement::Other { what, matters } => outside(&what, matters, &place, &mut problems),
             Statement::Query(_) => outside("a query", false, &place, &mut problems),
             Statement::Set { .. } | Statement::Use { .. } | Statement::Broken => {}

@@ -1,9 +1,10 @@
 //! Spark SQL: from text to plans, types, and what the statements of a pipeline file define.
 //!
-//! The road of a text: [`text`] fills in `${conf}`; [`tokens`] cuts it into tokens and statements; [`relation_suffix`] takes
-//! out clauses that sqlparser does not know; [`parse`] hands the rest to sqlparser under our [`dialect`]; [`lower`] makes plans.
+//! The road of a text: [`text`] fills in `${conf}`; [`tokens`] cuts it into tokens and statements; [`rewrite`] changes what
+//! sqlparser does not know; [`parse`] hands the rest to sqlparser under our [`dialect`]; [`lower`] makes plans.
 //! Nothing here executes or looks at other files, and every problem comes back with a place.
 
+mod cursor;
 mod define;
 mod dialect;
 mod lower;
@@ -11,6 +12,7 @@ mod parse;
 #[cfg(test)]
 mod query_tests;
 mod relation_suffix;
+mod rewrite;
 #[cfg(test)]
 mod robustness_tests;
 mod statements;
@@ -119,7 +121,7 @@ impl Problem {
 /// A query (`SELECT`, `WITH`, `FROM … SELECT`, `VALUES`, `TABLE`).
 pub fn parse_query(text: &str, context: &Context) -> Parsed<Plan> {
     let parsed = parse_text(text, context, |parser| parser.parse_query(), |lowering, query| lowering.query(query));
-    parsed.or_else(|message, place| opaque_relation("query", text, place, Vec::new()).because(message))
+    parsed.or_else(|reason, place| Plan::unresolved("query", reason, content_hash(text), place))
 }
 
 /// A scalar expression; `name` of an `AS name` behind it is kept as an alias, and `*` is allowed, as `selectExpr` has it.
@@ -213,13 +215,4 @@ fn opaque_relation(what: &str, text: &str, place: Place, inputs: Vec<Plan>) -> P
         *output = Schema::unknown();
     }
     plan
-}
-
-impl Plan {
-    fn because(mut self, reason: &str) -> Plan {
-        if let Node::Opaque { function, .. } = &mut self.node {
-            function.reason = reason.into();
-        }
-        self
-    }
 }

@@ -1,7 +1,8 @@
 //! The door to sqlparser: hands it rewritten tokens, bounds the depth of what it may build, and translates its errors.
 
 use super::dialect::SparkDialect;
-use super::relation_suffix::{RelationSuffix, rewrite};
+use super::relation_suffix::RelationSuffix;
+use super::rewrite::rewrite;
 use super::tokens::{Lexeme, lower_first};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};

@@ -166,6 +166,20 @@ fn grouping_resolves_ordinals_all_and_sets() {
 }
 
 #[test]
+fn qualify_filters_aliases_directly_and_all_else_by_one_more_column() {
+    let direct = plan("SELECT a, rank() OVER (ORDER BY b) AS r FROM t QUALIFY r = 1");
+    assert!(matches!(direct.node, Node::Filter { .. }));
+    let Node::Project { list, input } = plan("SELECT a FROM t QUALIFY rank() OVER (ORDER BY b) = 1").node else {
+        panic!()
+    };
+    let Expr::Star { except, .. } = &list[0] else { panic!("{list:?}") };
+    let Node::Filter { input, condition } = input.node else { panic!() };
+    let Node::Project { list, .. } = input.node else { panic!() };
+    assert_eq!((except.as_slice(), &condition), (["__qualify".to_owned()].as_slice(), &Expr::column("__qualify")));
+    assert_eq!(list.len(), 2);
+}
+
+#[test]
 fn unions_are_flat_and_distinct_is_an_operator() {
     let Node::Union { inputs, .. } = plan("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3").node else { panic!() };
     assert_eq!(inputs.len(), 3);

@@ -2,9 +2,11 @@
 //!
 //! The clauses are cut out of the token stream. What they say travels with the relation's alias: the alias token is replaced
 //! by one that names the entry in the list of cut-out clauses (see [`attached`]), so that wherever sqlparser puts the
-//! relation, lowering finds its clauses again. `STREAM x` is written as `STREAM(x)` on the way.
+//! relation, lowering finds its clauses again.
 
 use super::parse::{SyntaxError, parse_tokens};
+use super::rewrite::{Rewriter, ends_relation, starts_relation};
+use super::text::decode;
 use super::tokens::{Lexeme, interval_tokens, is_word, string_value};
 use sqlparser::ast::Expr;
 use sqlparser::keywords::Keyword;
@@ -12,9 +14,6 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
 /// Starts an alias that carries clauses: mark, index, mark, the alias itself (or nothing).
 const MARK: char = '\u{1}';
-
-/// Between the parts of a dotted name that had to become one identifier.
-pub(super) const PART_MARK: char = '\u{2}';
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct RelationSuffix {
@@ -42,251 +41,9 @@ pub(super) fn attached(alias: &str) -> Option<(usize, &str)> {
     Some((index.parse().ok()?, name))
 }
 
-/// Tokens for sqlparser, and the clauses cut out of them.
-pub(super) fn rewrite(lexemes: &[Lexeme]) -> Result<(Vec<TokenWithSpan>, Vec<RelationSuffix>), SyntaxError> {
-    let mut rewriter = Rewriter { lexemes, index: 0, out: Vec::with_capacity(lexemes.len() + 8), suffixes: Vec::new() };
-    rewriter.run()?;
-    Ok((rewriter.out, rewriter.suffixes))
-}
-
-struct Rewriter<'a> {
-    lexemes: &'a [Lexeme],
-    index: usize,
-    out: Vec<TokenWithSpan>,
-    suffixes: Vec<RelationSuffix>,
-}
-
 impl Rewriter<'_> {
-    fn run(&mut self) -> Result<(), SyntaxError> {
-        // For each open parenthesis: whether its FROM list is being read.
-        let mut in_from = vec![false];
-        while let Some(lexeme) = self.lexemes.get(self.index) {
-            let reading = in_from.last().copied().unwrap_or(false);
-            if self.excepted_columns() || self.inline_table(reading) {
-                continue;
-            }
-            if reading && self.stream()? || reading && self.after_relation() && self.suffix()? {
-                continue;
-            }
-            match &lexeme.token {
-                Token::LParen => {
-                    // `FROM (a JOIN b)`: a parenthesis in a FROM list may hold relations.
-                    let nested = reading
-                        && !self
-                            .out
-                            .last()
-                            .is_some_and(|t| matches!(t.token, Token::Word(_)) && !ends_with_from(&t.token));
-                    in_from.push(nested);
-                }
-                Token::RParen if in_from.len() > 1 => {
-                    in_from.pop();
-                }
-                Token::Word(word) if word.quote_style.is_none() => {
-                    if let Some(state) = self.list_state(word)
-                        && let Some(last) = in_from.last_mut()
-                    {
-                        *last = state;
-                    }
-                }
-                _ => {}
-            }
-            self.copy();
-        }
-        Ok(())
-    }
-
-    /// `* EXCEPT (t.a)`: sqlparser takes only single names, so the dotted one becomes one (see [`PART_MARK`]).
-    fn excepted_columns(&mut self) -> bool {
-        let star = self.out.last().is_some_and(|token| token.token == Token::Mul);
-        if !star || !self.word_at(0, "except") || self.token(1) != Some(&Token::LParen) {
-            return false;
-        }
-        self.copy();
-        self.copy();
-        while let Some(Token::Word(word)) = self.token(0) {
-            let start = self.lexemes.get(self.index).map_or(Span::empty(), |lexeme| lexeme.span);
-            let (mut value, mut end) = (word.value.clone(), start.end);
-            self.index += 1;
-            while let (Some(Token::Period), Some(Token::Word(next))) = (self.token(0), self.token(1)) {
-                value = format!("{value}{PART_MARK}{}", next.value);
-                end = self.lexemes.get(self.index + 1).map_or(end, |lexeme| lexeme.span.end);
-                self.index += 2;
-            }
-            let word = Word { value, quote_style: Some('`'), keyword: Keyword::NoKeyword };
-            self.push(Token::Word(word), Span::new(start.start, end));
-            if self.token(0) != Some(&Token::Comma) {
-                break;
-            }
-            self.copy();
-        }
-        true
-    }
-
-    /// `VALUES 1, 2` becomes `VALUES (1), (2)`, and outside FROM it gets a SELECT around it, since it may have an alias.
-    fn inline_table(&mut self, in_from: bool) -> bool {
-        if !self.word_at(0, "values")
-            || in_from
-                && self
-                    .out
-                    .last()
-                    .is_some_and(|token| matches!(token.token, Token::Word(_)) && !ends_with_from(&token.token))
-        {
-            return false;
-        }
-        let relation = self.out.last().is_none_or(|token| {
-            matches!(&token.token, Token::LParen | Token::Comma)
-                || ends_with_from(&token.token)
-                || is_set_operator(&token.token)
-        });
-        if !relation
-            || self
-                .token(1)
-                .is_none_or(|token| matches!(token, Token::Period | Token::Comma | Token::RParen | Token::Eq))
-        {
-            return false;
-        }
-        let start = self
-            .lexemes
-            .get(self.index)
-            .map_or(Span::empty(), |lexeme| Span::new(lexeme.span.start, lexeme.span.start));
-        let nested = self.out.last().is_some_and(|token| token.token == Token::LParen);
-        if !in_from || nested {
-            for token in [Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")] {
-                self.push(token, start);
-            }
-        }
-        self.copy();
-        loop {
-            let parenthesized = self.token(0) == Some(&Token::LParen);
-            let first =
-                self.lexemes.get(self.index).map_or(start, |lexeme| Span::new(lexeme.span.start, lexeme.span.start));
-            if !parenthesized {
-                self.push(Token::LParen, first);
-            }
-            let mut depth = 0usize;
-            while let Some(token) = self.token(0) {
-                match token {
-                    Token::LParen => depth += 1,
-                    Token::RParen if depth == 0 => break,
-                    Token::RParen => depth -= 1,
-                    Token::Comma if depth == 0 => break,
-                    Token::Word(word)
-                        if depth == 0
-                            && word.quote_style.is_none()
-                            && (word.keyword == Keyword::AS || ends_relation(word.keyword)) =>
-                    {
-                        break;
-                    }
-                    _ => {}
-                }
-                self.copy();
-                if parenthesized && depth == 0 {
-                    break;
-                }
-            }
-            if !parenthesized {
-                let end = self.out.last().map_or(first, |token| Span::new(token.span.end, token.span.end));
-                self.push(Token::RParen, end);
-            }
-            if self.token(0) != Some(&Token::Comma)
-                || self.word_at(1, "values")
-                || in_from && self.token(1) != Some(&Token::LParen) && parenthesized
-            {
-                return true;
-            }
-            self.copy();
-        }
-    }
-
-    /// Whether a word starts or ends a FROM list.
-    fn list_state(&self, word: &Word) -> Option<bool> {
-        match word.keyword {
-            Keyword::FROM => {
-                let distinct = self.out.last().is_some_and(|token| is_word(&token.token, "distinct"));
-                (!distinct).then_some(true)
-            }
-            Keyword::JOIN => Some(true),
-            Keyword::SELECT
-            | Keyword::WHERE
-            | Keyword::GROUP
-            | Keyword::HAVING
-            | Keyword::QUALIFY
-            | Keyword::ORDER
-            | Keyword::SORT
-            | Keyword::LIMIT
-            | Keyword::ON
-            | Keyword::UNION
-            | Keyword::INTERSECT
-            | Keyword::EXCEPT
-            | Keyword::MINUS => Some(false),
-            _ => None,
-        }
-    }
-
-    fn token(&self, offset: usize) -> Option<&Token> {
-        self.lexemes.get(self.index + offset).map(|lexeme| &lexeme.token)
-    }
-
-    fn word_at(&self, offset: usize, word: &str) -> bool {
-        self.token(offset).is_some_and(|token| is_word(token, word))
-    }
-
-    fn copy(&mut self) {
-        if let Some(lexeme) = self.lexemes.get(self.index) {
-            self.out.push(TokenWithSpan::new(lexeme.token.clone(), lexeme.span));
-        }
-        self.index += 1;
-    }
-
-    fn push(&mut self, token: Token, span: Span) {
-        self.out.push(TokenWithSpan::new(token, span));
-    }
-
-    /// `STREAM a.b` and `STREAM f(…)` become `STREAM(a.b)` and `STREAM(f(…))`.
-    fn stream(&mut self) -> Result<bool, SyntaxError> {
-        let starts = self
-            .out
-            .last()
-            .is_some_and(|t| matches!(t.token, Token::Comma | Token::LParen) || ends_with_from(&t.token));
-        if !starts || !self.word_at(0, "stream") || !matches!(self.token(1), Some(Token::Word(_))) {
-            return Ok(false);
-        }
-        // `FROM stream WHERE …`: a table of that name.
-        if let Some(Token::Word(next)) = self.token(1)
-            && next.quote_style.is_none()
-            && ends_relation(next.keyword)
-        {
-            return Ok(false);
-        }
-        self.copy();
-        let span = self.lexemes.get(self.index).map_or(Span::empty(), |lexeme| lexeme.span);
-        self.push(Token::LParen, Span::new(span.start, span.start));
-        self.copy();
-        while self.token(0) == Some(&Token::Period) && matches!(self.token(1), Some(Token::Word(_))) {
-            self.copy();
-            self.copy();
-        }
-        if self.token(0) == Some(&Token::LParen) {
-            let mut depth = 0usize;
-            while let Some(token) = self.token(0) {
-                match token {
-                    Token::LParen => depth += 1,
-                    Token::RParen => depth -= 1,
-                    _ => {}
-                }
-                self.copy();
-                if depth == 0 {
-                    break;
-                }
-            }
-        }
-        let end = self.out.last().map_or(span.end, |token| token.span.end);
-        self.push(Token::RParen, Span::new(end, end));
-        Ok(true)
-    }
-
     /// True where the last token may end a relation (or its alias).
-    fn after_relation(&self) -> bool {
+    pub(super) fn after_relation(&self) -> bool {
         match self.out.last().map(|token| &token.token) {
             Some(Token::RParen) => true,
             Some(Token::Word(word)) => word.quote_style.is_some() || !is_clause(word.keyword),
@@ -295,7 +52,7 @@ impl Rewriter<'_> {
     }
 
     /// Cuts out all clauses that stand here, and marks the alias.
-    fn suffix(&mut self) -> Result<bool, SyntaxError> {
+    pub(super) fn suffix(&mut self) -> Result<bool, SyntaxError> {
         let mut suffix = RelationSuffix::default();
         let start = self.index;
         while self.clause(&mut suffix)? {}
@@ -318,7 +75,7 @@ impl Rewriter<'_> {
                 Some(token) if string_value(token).is_some() => string_value(token).cloned().unwrap_or_default(),
                 _ => return Err(self.error("expected a name after IDENTIFIED BY")),
             };
-            suffix.name = Some(super::text::decode(&name));
+            suffix.name = Some(decode(&name));
             self.index += 3;
             return Ok(true);
         }
@@ -368,7 +125,7 @@ impl Rewriter<'_> {
             if key.is_empty() {
                 return Err(self.error("expected an option's name"));
             }
-            suffix.options.push((super::text::decode(&key).to_lowercase(), super::text::decode(&value)));
+            suffix.options.push((decode(&key).to_lowercase(), decode(&value)));
             match self.token(0) {
                 Some(Token::Comma) => self.index += 1,
                 Some(Token::RParen) => {
@@ -433,7 +190,7 @@ impl Rewriter<'_> {
         if let [rest @ .., keyword, Lexeme { token: Token::Word(word), .. }] = event_time
             && is_word(&keyword.token, "as")
         {
-            alias = Some(super::text::decode(&word.value));
+            alias = Some(decode(&word.value));
             event_time = rest;
         }
         self.index = delay + 2;
@@ -513,11 +270,6 @@ impl Rewriter<'_> {
         let end = self.out.last().map_or(Span::empty(), |token| Span::new(token.span.end, token.span.end));
         self.push(marked(""), end);
     }
-
-    fn error(&self, message: &str) -> SyntaxError {
-        let lexeme = self.lexemes.get(self.index).or_else(|| self.lexemes.last());
-        SyntaxError { message: message.to_owned(), span: lexeme.map(|lexeme| lexeme.span) }
-    }
 }
 
 /// Tokens of a piece that holds no relations.
@@ -525,30 +277,7 @@ fn plain(lexemes: &[Lexeme]) -> Vec<TokenWithSpan> {
     lexemes.iter().map(|lexeme| TokenWithSpan::new(lexeme.token.clone(), lexeme.span)).collect()
 }
 
-fn ends_with_from(token: &Token) -> bool {
-    matches!(token, Token::Word(word) if word.quote_style.is_none() && starts_relation(word.keyword))
-}
-
-fn is_set_operator(token: &Token) -> bool {
-    ["union", "all", "distinct", "intersect", "except", "minus"].iter().any(|word| is_word(token, word))
-}
-
-/// Keywords after which a relation stands.
-fn starts_relation(keyword: Keyword) -> bool {
-    matches!(keyword, Keyword::FROM | Keyword::JOIN | Keyword::LATERAL | Keyword::USING)
-}
-
 /// Keywords of clauses, which end no relation.
 fn is_clause(keyword: Keyword) -> bool {
     starts_relation(keyword) || matches!(keyword, Keyword::SELECT | Keyword::ON | Keyword::AS | Keyword::WITH)
-}
-
-/// Keywords that cannot be an alias after a relation.
-fn ends_relation(keyword: Keyword) -> bool {
-    use sqlparser::keywords::RESERVED_FOR_TABLE_ALIAS;
-    RESERVED_FOR_TABLE_ALIAS.contains(&keyword)
-        || matches!(
-            keyword,
-            Keyword::AS | Keyword::WHERE | Keyword::SELECT | Keyword::TABLESAMPLE | Keyword::PIVOT | Keyword::UNPIVOT
-        )
 }

@@ -1,7 +1,8 @@
 //! Data types and column lists as Spark's DDL writes them.
 
 use super::Context;
-use super::tokens::{Cursor, lex};
+use super::cursor::Cursor;
+use super::tokens::lex;
 use crate::model::{DataType, Field, Schema};
 use sqlparser::tokenizer::Token;
 

@@ -13,7 +13,7 @@ use super::relation_suffix::RelationSuffix;
 use super::text::decode;
 use super::tokens::pair;
 use super::{Context, Problems};
-use crate::model::{Expr, Node, Place, Plan, SetOperation, SortKey, Unresolved};
+use crate::model::{Expr, Node, Place, Plan, Platform, SetOperation, SortKey, Unresolved};
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
@@ -63,6 +63,14 @@ impl<'a> Lowering<'a> {
     fn unsupported(&mut self, what: &str, span: Span) {
         let span = self.place(span).span().cloned();
         self.problems.warning("sql-unsupported", format!("{what} is not understood"), span);
+    }
+
+    /// Reports what open-source Spark's pipelines refuse.
+    fn only_on_lakeflow(&mut self, what: &str, span: Span) {
+        if self.context.platform() == Platform::Spark {
+            let span = self.place(span).span().cloned();
+            self.problems.error("not-on-platform", format!("{what} does not exist in Apache Spark"), span);
+        }
     }
 
     /// An expression or relation whose text is all that is known.
@@ -208,8 +216,7 @@ impl<'a> Lowering<'a> {
                 vec![sort_key(star, options)]
             }
         };
-        let place = self.place(order_by.span());
-        Plan::at(Node::Sort { keys, global: true, input: Box::new(input) }, place)
+        sorted(input, keys, self.place(order_by.span()))
     }
 
     /// An ordinal stands for the item of the select list.
@@ -256,6 +263,21 @@ impl<'a> Lowering<'a> {
             None => plan,
         }
     }
+}
+
+/// An aggregate in ORDER BY that the SELECT does not give is computed with the others and dropped after sorting.
+fn sorted(mut input: Plan, mut keys: Vec<SortKey>, place: Place) -> Plan {
+    let mut extra = Vec::new();
+    if let Node::Aggregate { outputs, .. } = &mut input.node {
+        for (index, key) in keys.iter_mut().enumerate().filter(|(_, key)| grouping::contains_aggregate(&key.expr)) {
+            let name = format!("__order{index}");
+            let expr = std::mem::replace(&mut key.expr, Expr::column(&name));
+            outputs.push(expr.alias_at(name.as_str(), place.clone()));
+            extra.push(name);
+        }
+    }
+    let sort = Plan::at(Node::Sort { keys, global: true, input: Box::new(input) }, place.clone());
+    extra.iter().fold(sort, |plan, name| select::without(name, plan, place.clone()))
 }
 
 fn sort_key(expr: Expr, options: &ast::OrderByOptions) -> SortKey {

@@ -30,10 +30,17 @@ pub(super) fn is_file_format(name: &str) -> bool {
     FORMATS.iter().any(|format| name.eq_ignore_ascii_case(format))
 }
 
+fn is_reader(function: &str) -> bool {
+    function.starts_with("read_") || matches!(function, "cloud_files" | "table_changes")
+}
+
 impl Lowering<'_> {
     /// A table-valued function by its lower-case name.
     pub(super) fn reader(&mut self, function: &str, args: &[ast::FunctionArg], streaming: bool, span: Span) -> Plan {
         let place = self.place(span);
+        if is_reader(function) {
+            self.only_on_lakeflow(&format!("the table function {function}"), span);
+        }
         match function {
             "read_files" => self.files(args, streaming, span),
             "cloud_files" => self.cloud_files(args, span),

@@ -365,6 +365,9 @@ impl Lowering<'_> {
         };
         if let Node::Read(read) = &mut plan.node {
             read.streaming = true;
+            if matches!(read.source, Source::Files { auto_loader: false, .. }) {
+                self.only_on_lakeflow("STREAM over a path", span);
+            }
         }
         plan
     }

@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::grouping::contains_aggregate;
-use crate::frontend::sql::relation_suffix::PART_MARK;
+use crate::frontend::sql::rewrite::PART_MARK;
 use crate::frontend::sql::text::decode;
 use crate::model::{DataType, Expr, Field, GroupingSets, Node, Place, Plan, Schema, SortKey};
 use sqlparser::ast::{self, Spanned};
@@ -27,7 +27,7 @@ impl Lowering<'_> {
         }
         plan = self.projection(select, plan);
         if let Some(condition) = &select.qualify {
-            plan = self.filter(condition, plan);
+            plan = self.qualify(condition, plan);
         }
         match &select.distinct {
             Some(ast::Distinct::Distinct) => {
@@ -60,6 +60,25 @@ impl Lowering<'_> {
         let place = self.place(condition.span());
         let condition = self.expression(condition);
         Plan::at(Node::Filter { condition, input: Box::new(input) }, place)
+    }
+
+    /// QUALIFY filters what the SELECT gives, by its columns or by more than it gives: then the condition is computed as one
+    /// more column of the SELECT, which is dropped afterwards.
+    fn qualify(&mut self, condition: &ast::Expr, mut plan: Plan) -> Plan {
+        const NAME: &str = "__qualify";
+        let place = self.place(condition.span());
+        let condition = self.expression(condition);
+        let list = match &mut plan.node {
+            Node::Project { list, .. } | Node::Aggregate { outputs: list, .. }
+                if !reads_only_aliases(&condition, list) =>
+            {
+                list
+            }
+            _ => return Plan::at(Node::Filter { condition, input: Box::new(plan) }, place),
+        };
+        list.push(condition.alias_at(NAME, place.clone()));
+        let filter = Plan::at(Node::Filter { condition: Expr::column(NAME), input: Box::new(plan) }, place.clone());
+        without(NAME, filter, place)
     }
 
     /// SORT BY and CLUSTER BY order each partition; DISTRIBUTE BY alone changes no row, so it leaves no trace in the plan.
@@ -249,6 +268,29 @@ impl Lowering<'_> {
         };
         Plan::new(node)
     }
+}
+
+/// True where an expression computes no window and names only aliases of the list.
+fn reads_only_aliases(expr: &Expr, list: &[Expr]) -> bool {
+    let mut only = true;
+    expr.walk(&mut |part| match part {
+        Expr::Window { .. } | Expr::Subquery { .. } => only = false,
+        Expr::Column(column) => {
+            only &= list.iter().any(|item| match (item, column.parts.as_slice()) {
+                (Expr::Alias { name, .. }, [part]) => name.eq_ignore_ascii_case(part),
+                _ => false,
+            });
+        }
+        _ => {}
+    });
+    only && !contains_aggregate(expr)
+}
+
+/// All columns of the input but one.
+pub(super) fn without(name: &str, input: Plan, place: Place) -> Plan {
+    let star =
+        Expr::Star { qualifier: Vec::new(), except: vec![name.to_owned()], replace: Vec::new(), place: place.clone() };
+    Plan::at(Node::Project { list: vec![star], input: Box::new(input) }, place)
 }
 
 fn list_span(items: &[ast::SelectItem]) -> Span {

@@ -2,7 +2,8 @@
 
 use super::create::Head;
 use super::{Read, Statement, StatementReader, split_commas, unquoted};
-use crate::frontend::sql::tokens::{Cursor, Lexeme, is_word};
+use crate::frontend::sql::cursor::Cursor;
+use crate::frontend::sql::tokens::{Lexeme, is_word};
 use crate::model::{
     BatchWrite, Dataset, DatasetKind, Expr, Node, PartitionValue, Place, Plan, QualifiedName, Read as ReadNode, Source,
     WriteApi, WriteOperation, WriteTarget,

@@ -1,7 +1,8 @@
 //! `AUTO CDC` and its older name, `APPLY CHANGES`.
 
 use super::{Read, Statement, StatementReader, split_commas, unquoted};
-use crate::frontend::sql::tokens::{Cursor, Lexeme};
+use crate::frontend::sql::cursor::Cursor;
+use crate::frontend::sql::tokens::Lexeme;
 use crate::model::{CdcSpec, ColumnSelection, Expr, Flow, FlowKind, Node, Place, Plan, QualifiedName, ScdType};
 use sqlparser::tokenizer::Token;
 

@@ -1,7 +1,7 @@
 //! `CREATE`: streaming tables, materialized views, views, tables; legacy `LIVE` spellings too.
 
 use super::{Read, Statement, StatementReader, split_commas, unquoted};
-use crate::frontend::sql::tokens::Cursor;
+use crate::frontend::sql::cursor::Cursor;
 use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Place, Plan, QualifiedName};
 use sqlparser::tokenizer::Token;
 

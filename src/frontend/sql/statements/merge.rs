@@ -2,7 +2,8 @@
 
 use super::batch::write;
 use super::{Read, StatementReader, split_commas, unquoted};
-use crate::frontend::sql::tokens::{Cursor, Lexeme};
+use crate::frontend::sql::cursor::Cursor;
+use crate::frontend::sql::tokens::Lexeme;
 use crate::model::{BatchWrite, Merge, MergeAction, MergeClause, MergeMatch, WriteOperation, WriteTarget};
 use sqlparser::tokenizer::Token;
 

@@ -13,9 +13,10 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use super::cursor::Cursor;
 use super::lower::{CurrentNamespace, Lowering};
 use super::parse::parse_lexemes;
-use super::tokens::{Cursor, Lexed, Lexeme, is_word, lex, span_of, statements};
+use super::tokens::{Lexed, Lexeme, is_word, lex, span_of, statements};
 use super::{Context, Problem, Problems, opaque_expression, opaque_relation, report_unknown};
 use crate::model::{BatchWrite, Dataset, DiagnosticLevel, Expr, Flow, Node, Place, Plan, Platform, QualifiedName};
 use sqlparser::tokenizer::{Span, Token};
@@ -75,21 +76,48 @@ pub struct Session {
 pub fn parse_statements(text: &str, context: &Context, session: &mut Session) -> Script {
     let lexed = lex(text, context);
     let mut script = Script::default();
-    report_unknown(&lexed, &mut script.problems);
+    let mut names = Problems::default();
+    report_unknown(&lexed, &mut names);
     for lexemes in statements(&lexed.lexemes) {
         let mut reader = StatementReader::new(context, session, &lexed, lexemes);
         let made = reader.statements();
-        script.problems.extend(reader.problems);
         let place = Place::from(span_of(lexemes, context));
+        let (inside, after) = names.unresolved.into_iter().partition(|name| within(name.span.as_ref(), place.span()));
+        names.unresolved = after;
+        reader.problems.unresolved.splice(0..0, inside);
+        let target = made.iter().find_map(Statement::target);
+        for unresolved in &mut reader.problems.unresolved {
+            unresolved.dataset = unresolved.dataset.take().or_else(|| target.cloned());
+        }
+        script.problems.extend(reader.problems);
         for statement in made {
             session.follow(&statement);
             script.statements.push((statement, place.clone()));
         }
     }
+    script.problems.extend(names);
     if let Some(problem) = lexed.error {
         script.problems.error("sql-syntax", problem.message, problem.span);
     }
     script
+}
+
+fn within(inner: Option<&crate::model::Span>, outer: Option<&crate::model::Span>) -> bool {
+    let (Some(inner), Some(outer)) = (inner, outer) else { return false };
+    (outer.line, outer.column) <= (inner.line, inner.column)
+        && (inner.line, inner.column) <= (outer.end_line, outer.end_column)
+}
+
+impl Statement {
+    /// The dataset that a pipeline's statement defines or writes.
+    fn target(&self) -> Option<&QualifiedName> {
+        match self {
+            Statement::Dataset { dataset, .. } => Some(&dataset.name),
+            Statement::Flow(flow) => Some(&flow.target),
+            Statement::Properties { target, .. } => Some(target),
+            _ => None,
+        }
+    }
 }
 
 impl Session {
