@@ -1,8 +1,8 @@
 //! One flow in both revisions: which comparisons apply to it, and in which order they explain what differs.
 
-use super::change::Change;
+use super::change::{Change, Fact};
 use super::pair::{FlowPair, FlowRef};
-use super::text::{rebase, source, surplus, texts};
+use super::text::{readable, rebase, source, surplus, texts};
 use super::{cdc, column, configuration, source as sources, state, stream_job, watermark};
 use crate::analyze::{Analysis, AnalysisError, AnalyzedFlow, Aspects, Piece};
 use crate::model::{CodeUnit, Dataset, DatasetKind, Expr, Flow, FlowKind, Node, Opaque, Pipeline, Place, Plan};
@@ -90,7 +90,9 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair) -> Vec<Chan
         (None, Some(new)) => errors(&[], new),
         _ => Vec::new(),
     };
+    let names = source_names(old, new);
     for change in &mut changes {
+        make_readable(change, &names);
         change.pipeline.clone_from(&pair.pipeline);
         change.dataset = Some(pair.dataset.clone());
         change.flow = Some(pair.flow.clone());
@@ -99,6 +101,26 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair) -> Vec<Chan
         change.after = change.after.or(&place(new));
     }
     changes
+}
+
+/// Canonical names of everything that either side reads, longest first so that none is taken for the start of another.
+fn source_names(old: Option<Side>, new: Option<Side>) -> Vec<String> {
+    let of = |side: Side| side.analyzed.aspects.sources.iter().map(|source| source.text.clone()).collect::<Vec<_>>();
+    let mut names: Vec<String> = [old, new].into_iter().flatten().flat_map(of).collect();
+    names.sort_by(|x, y| y.len().cmp(&x.len()).then(x.cmp(y)));
+    names.dedup();
+    names
+}
+
+/// Writes facts that hold canonical text for people. Comparisons are done by now.
+fn make_readable(change: &mut Change, names: &[String]) {
+    for name in ["before", "after", "added", "removed"] {
+        match change.facts.get_mut(name) {
+            Some(Fact::Text(text)) => *text = readable(text, names),
+            Some(Fact::List(items)) => items.iter_mut().for_each(|item| *item = readable(item, names)),
+            _ => {}
+        }
+    }
 }
 
 fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {

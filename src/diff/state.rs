@@ -8,7 +8,7 @@ use super::change::{Change, Fact};
 use super::column::same_type;
 use super::configuration::differences;
 use super::flow::{Comparison, Explained};
-use super::text::{surplus, texts};
+use super::text::{arguments, surplus, texts};
 use crate::analyze::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Piece};
 use crate::model::{
     DataType, Node, Place, Plan, Schema, StateStoreSchema, StateVariable, StatefulFunction, StatefulOperator,
@@ -344,7 +344,7 @@ fn explained_by_code(explained: &Explained, before: &str, after: &str) -> bool {
 }
 
 fn is_window(text: &str) -> bool {
-    text.starts_with("window(") || text.starts_with("session_window(") || text.starts_with("named_struct(")
+    text.starts_with("window(") || text.starts_with("session_window(")
 }
 
 fn window_change(pipeline: &str, before: &str, after: &str) -> Change {
@@ -357,22 +357,8 @@ fn window_change(pipeline: &str, before: &str, after: &str) -> Change {
 /// Which argument of `window(time, length, slide, start)` differs.
 fn window_aspect(before: &str, after: &str) -> &'static str {
     let args = |text: &str| -> Vec<String> {
-        let inner = text.split_once('(').map(|(_, rest)| rest.trim_end_matches(')')).unwrap_or_default();
-        let mut depth = 0i32;
-        let mut parts = vec![String::new()];
-        for c in inner.chars() {
-            match c {
-                '(' | '[' => depth += 1,
-                ')' | ']' => depth -= 1,
-                _ => {}
-            }
-            if c == ',' && depth == 0 {
-                parts.push(String::new());
-            } else if let Some(last) = parts.last_mut() {
-                last.push(c);
-            }
-        }
-        parts.into_iter().map(|part| part.trim().to_owned()).collect()
+        let inner = text.split_once('(').and_then(|(_, rest)| arguments(rest));
+        inner.map(|(arguments, _)| arguments).unwrap_or_default()
     };
     let (b, a) = (args(before), args(after));
     let differs = |index: usize| b.get(index) != a.get(index);

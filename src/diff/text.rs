@@ -127,9 +127,142 @@ pub fn rebase(text: &str, old: &str, new: &str) -> String {
     result
 }
 
+/// Canonical text as a person would write it: columns without the name of the only source (or with its last part), intervals in
+/// words, opaque content without its hash.
+pub fn readable(text: &str, sources: &[String]) -> String {
+    let mut text = text.to_owned();
+    for source in sources {
+        let short = match sources {
+            [_] => String::new(),
+            _ => format!("{}.", source.rsplit(['.', '/']).next().unwrap_or(source)),
+        };
+        text = replace_prefix(&text, source, &short);
+    }
+    short_windows(&without_hashes(&intervals(&text)))
+}
+
+/// `source.` at the start of a name, replaced.
+fn replace_prefix(text: &str, source: &str, short: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((head, tail)) = rest.split_once(source) {
+        result.push_str(head);
+        let free = result.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '`'));
+        match tail.strip_prefix('.') {
+            Some(after) if free => {
+                result.push_str(short);
+                rest = after;
+            }
+            _ => {
+                result.push_str(source);
+                rest = tail;
+            }
+        }
+    }
+    result + rest
+}
+
+/// `interval day to second 'INTERVAL '0 01:00:00' DAY TO SECOND'` as `1 hour`.
+fn intervals(text: &str) -> String {
+    const OPEN: &str = "interval day to second 'INTERVAL '";
+    const CLOSE: &str = "' DAY TO SECOND'";
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((head, tail)) = rest.split_once(OPEN) {
+        result.push_str(head);
+        match tail.split_once(CLOSE).and_then(|(value, after)| Some((day_time(value)?, after))) {
+            Some((micros, after)) => {
+                result.push_str(&duration(micros));
+                rest = after;
+            }
+            None => {
+                result.push_str(OPEN);
+                rest = tail;
+            }
+        }
+    }
+    result + rest
+}
+
+/// Microseconds of `d hh:mm:ss`.
+fn day_time(text: &str) -> Option<i64> {
+    let (days, time) = text.split_once(' ')?;
+    let mut parts = time.split(':').map(|part| part.parse::<i64>().ok());
+    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    let total = days.parse::<i64>().ok()?.checked_mul(24)?.checked_add(hours)?.checked_mul(60)?.checked_add(minutes)?;
+    total.checked_mul(60)?.checked_add(seconds)?.checked_mul(1_000_000)
+}
+
+/// `name@0123456789abcdef` as `name`.
+fn without_hashes(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((head, tail)) = rest.split_once('@') {
+        result.push_str(head);
+        match tail.get(..16) {
+            Some(hash) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => rest = tail.get(16..).unwrap_or_default(),
+            _ => {
+                result.push('@');
+                rest = tail;
+            }
+        }
+    }
+    result + rest
+}
+
+/// `window(ts, 1 hour, 1 hour, 0 seconds)` as `window(ts, 1 hour)`.
+fn short_windows(text: &str) -> String {
+    let Some(at) = text.find("window(") else { return text.to_owned() };
+    let Some((arguments, rest)) = arguments(text.get(at + "window(".len()..).unwrap_or_default()) else {
+        return text.to_owned();
+    };
+    let shown = match arguments.as_slice() {
+        [time, length, slide, start] if length == slide && start == "0 seconds" => format!("{time}, {length}"),
+        [time, length, slide, start] if start == "0 seconds" => format!("{time}, {length}, {slide}"),
+        other => other.join(", "),
+    };
+    format!("{}window({shown}){}", text.get(..at).unwrap_or_default(), short_windows(rest))
+}
+
+/// Arguments up to the closing parenthesis, and what follows it.
+pub fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
+    let mut depth = 0usize;
+    let mut arguments = vec![String::new()];
+    for (at, c) in text.char_indices() {
+        match c {
+            ')' if depth == 0 => {
+                let trimmed = arguments.iter().map(|argument| argument.trim().to_owned()).collect();
+                return Some((trimmed, text.get(at + 1..).unwrap_or_default()));
+            }
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                arguments.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(last) = arguments.last_mut() {
+            last.push(c);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn canonical_text_reads_as_a_person_would_write_it() {
+        let hour = "interval day to second 'INTERVAL '0 01:00:00' DAY TO SECOND'";
+        let none = "interval day to second 'INTERVAL '0 00:00:00' DAY TO SECOND'";
+        let text = format!("window(main.s.t.ts, {hour}, {hour}, {none})");
+        assert_eq!(readable(&text, &["main.s.t".to_owned()]), "window(ts, 1 hour)");
+        let two = ["main.s.t".to_owned(), "main.s.u".to_owned()];
+        assert_eq!(readable("main.s.t.id = main.s.u.id", &two), "t.id = u.id");
+        assert_eq!(readable("clean@00112233445566aa(t.x)", &[]), "clean(t.x)");
+    }
 
     #[test]
     fn rebasing_touches_whole_names_only() {
