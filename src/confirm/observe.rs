@@ -3,7 +3,7 @@
 use super::experiment::{Outcome, Reports};
 use crate::analyze::Analysis;
 use crate::engine::{
-    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, location,
+    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, location,
 };
 use crate::model::{DatasetKind, Effect, FlowKind, Pipeline, QualifiedName, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,6 +132,9 @@ pub fn observe(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Observ
     let mut flows = Vec::new();
     for (index, analyzed) in after.flows.iter().enumerate() {
         let Some(pipeline) = after.workspace.pipelines.get(analyzed.pipeline) else { continue };
+        if pipeline.flows.get(analyzed.flow).is_none_or(|flow| defines_view(pipeline, flow)) {
+            continue;
+        }
         flows.push(observe_flow(before, pipeline, index, analyzed.pipeline, outcome));
     }
     flows.extend(removed_flows(before, after, outcome));
@@ -273,6 +276,9 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
     for analyzed in &before.flows {
         let Some(pipeline) = before.workspace.pipelines.get(analyzed.pipeline) else { continue };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+        if defines_view(pipeline, flow) {
+            continue;
+        }
         let Some(place) = location(pipeline, flow) else { continue };
         let kept = after.flows.iter().any(|other| {
             let Some(pipeline) = after.workspace.pipelines.get(other.pipeline) else { return false };

@@ -42,7 +42,7 @@ pub use state::{DEFAULT_STORE, StateStore, StateStoreId, StateStores};
 pub use stream::Progress;
 pub use table::{CdcProperties, Commit, CommitKind, Content, DataFile, Record, Table, TableFormat};
 pub use update::{
-    FlowReport, FlowStatus, Stage, UpdateKind, UpdateReport, default_source_format, identity, location, uninterpreted,
-    update,
+    FlowReport, FlowStatus, Stage, UpdateKind, UpdateReport, default_source_format, defines_view, identity, location,
+    uninterpreted, update,
 };
 pub use world::World;

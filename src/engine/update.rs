@@ -117,6 +117,7 @@ pub fn update(world: &mut World, analysis: &Analysis, pipeline: usize, kind: &Up
         .filter_map(|(index, analyzed)| {
             definition.flows.get(analyzed.flow).map(|flow| Member { index, analyzed, flow })
         })
+        .filter(|member| !defines_view(definition, member.flow))
         .collect();
     let empty = Vec::new();
     let schemas = analysis.schemas.get(pipeline).unwrap_or(&empty);
@@ -550,6 +551,11 @@ fn widens_types(dataset: &Dataset, pipeline: &Pipeline) -> bool {
     let on = |value: &str| value.eq_ignore_ascii_case("true");
     dataset.property("delta.enableTypeWidening").is_some_and(on)
         || pipeline.configuration.get("pipelines.enableTypeWidening").is_some_and(|value| on(value))
+}
+
+/// The text of a view, which readers see through: nothing that runs.
+pub fn defines_view(pipeline: &Pipeline, flow: &Flow) -> bool {
+    pipeline.datasets.iter().any(|dataset| dataset.name == flow.target && dataset.kind == DatasetKind::View)
 }
 
 /// Location that a flow writes to, where it is known.
