@@ -34,16 +34,16 @@ impl SourceSet {
 
 /// Finds the sources of two revisions.
 pub fn sources(before: &Analysis, after: &Analysis) -> SourceSet {
-    SourceSet { before: side(before), after: side(after) }
-}
-
-fn side(analysis: &Analysis) -> Vec<SourceFacts> {
-    let written: BTreeSet<String> = analysis
-        .workspace
-        .pipelines
-        .iter()
+    // A table that only one side writes is no source on the other either: its rows are what the first has left there.
+    let written: BTreeSet<String> = [before, after]
+        .into_iter()
+        .flat_map(|analysis| &analysis.workspace.pipelines)
         .flat_map(|pipeline| pipeline.flows.iter().filter_map(|flow| location(pipeline, flow)))
         .collect();
+    SourceSet { before: side(before, &written), after: side(after, &written) }
+}
+
+fn side(analysis: &Analysis, written: &BTreeSet<String>) -> Vec<SourceFacts> {
     let mut found: BTreeMap<String, SourceFacts> = BTreeMap::new();
     for pipeline in &analysis.workspace.pipelines {
         for facts in &pipeline.sources {

@@ -388,12 +388,13 @@ impl CdcTarget {
             }
             let matched: Vec<usize> =
                 rows.iter().enumerate().filter(|(_, row)| self.key_of(row) == key).map(|(at, _)| at).collect();
-            let newer = |row: &Row| self.sequence_of(row).is_some_and(|sequence| event.sequence > sequence);
+            // Of two events with one sequence the one applied last stands.
+            let newer = |row: &Row| self.sequence_of(row).is_some_and(|sequence| event.sequence >= sequence);
             match event.change {
                 Change::Delete => {
                     let older: Vec<Row> = matched.iter().filter_map(|at| rows.get(*at)).cloned().collect();
                     if older.is_empty()
-                        || older.iter().all(|row| self.sequence_of(row).is_none_or(|s| event.sequence > s))
+                        || older.iter().all(|row| self.sequence_of(row).is_none_or(|s| event.sequence >= s))
                     {
                         buried.insert(key.clone(), event.sequence.clone());
                     }
