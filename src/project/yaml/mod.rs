@@ -4,7 +4,9 @@
 //! has the position of the nearest enclosing value that is written out.
 
 mod build;
+mod flow;
 mod places;
+mod scalars;
 
 use crate::model::{Diagnostic, DiagnosticLevel, Span};
 use build::build;

@@ -3,6 +3,8 @@
 //! A line scanner for the block style, and a character scanner for flow collections. It is only asked about texts that parse; what
 //! it does not understand gets the place of the enclosing value.
 
+use super::flow::Flow;
+use super::scalars::{ends_open, indent, key_end, trailing};
 use crate::model::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ pub(super) struct Places {
 }
 
 /// Paths deeper than this get the place of their ancestor; the parser refuses such documents anyway.
-const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
 /// Steps of all paths together; what comes after that many gets the place of an ancestor.
 const MAX_STEPS: usize = 2_000_000;
 
@@ -52,7 +54,7 @@ struct Level {
     step: Step,
 }
 
-struct Scanner<'a> {
+pub(super) struct Scanner<'a> {
     lines: Vec<&'a str>,
     line: usize,
     levels: Vec<Level>,
@@ -113,7 +115,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn open_item(&mut self, column: usize) {
-        self.levels.retain_prefix(|level| level.column <= column);
+        self.close(|level| level.column <= column);
         match self.levels.last_mut() {
             Some(Level { column: at, step: Step::Index(index) }) if *at == column => *index += 1,
             _ => self.levels.push(Level { column, step: Step::Index(0) }),
@@ -123,10 +125,17 @@ impl<'a> Scanner<'a> {
     fn open_key(&mut self, column: usize, key: String) {
         let stays =
             |level: &Level| level.column < column || (level.column == column && matches!(level.step, Step::Key(_)));
-        self.levels.retain_prefix(stays);
+        self.close(stays);
         match self.levels.last_mut() {
             Some(level) if level.column == column => level.step = Step::Key(key),
             _ => self.levels.push(Level { column, step: Step::Key(key) }),
+        }
+    }
+
+    /// Closes collections from the innermost on, up to one that stays.
+    fn close(&mut self, stays: impl Fn(&Level) -> bool) {
+        while self.levels.last().is_some_and(|level| !stays(level)) {
+            self.levels.pop();
         }
     }
 
@@ -142,9 +151,9 @@ impl<'a> Scanner<'a> {
         self.insert(steps, self.line, column, width);
     }
 
-    fn insert(&mut self, steps: Vec<Step>, line: usize, column: usize, width: usize) {
+    pub(super) fn insert(&mut self, steps: Vec<Step>, line: usize, column: usize, width: usize) {
         self.steps_left = self.steps_left.saturating_sub(steps.len());
-        if self.steps_left == 0 {
+        if self.is_exhausted() {
             self.line = self.lines.len();
             return;
         }
@@ -158,6 +167,11 @@ impl<'a> Scanner<'a> {
             cell: None,
         };
         self.found.entry(steps).or_insert_with(|| Arc::new(span));
+    }
+
+    /// No more places are noted.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps_left == 0
     }
 
     /// A value that begins at `start`; `column` is that of its key or dash. Passes over lines that belong to it.
@@ -199,7 +213,7 @@ impl<'a> Scanner<'a> {
 
     /// A flow collection, over as many lines as it takes.
     fn flow(&mut self, first: &'a str, start: usize) {
-        let mut flow = Flow { base: self.steps(), open: Vec::new(), token: None };
+        let mut flow = Flow::new(self.steps());
         let mut line = first;
         let mut from = start;
         let mut column = first.get(..start).unwrap_or_default().chars().count();
@@ -215,12 +229,10 @@ impl<'a> Scanner<'a> {
                 if flow.step(self, c, next, (self.line, column), text.get(at..).unwrap_or_default()) {
                     return;
                 }
-                if let Some(Token { quote: Some(_), skip, .. }) = &mut flow.token {
-                    // Characters inside quotes are passed over at once.
-                    for _ in 0..std::mem::take(skip) {
-                        if chars.next().is_some() {
-                            column += 1;
-                        }
+                // Characters inside quotes are passed over at once.
+                for _ in 0..flow.take_skip() {
+                    if chars.next().is_some() {
+                        column += 1;
                     }
                 }
                 previous = c;
@@ -229,196 +241,6 @@ impl<'a> Scanner<'a> {
             let Some(next) = self.lines.get(self.line).copied() else { return };
             self.line += 1;
             (line, from, column) = (next, 0, 0);
-        }
-    }
-}
-
-/// A flow collection being read.
-struct Flow {
-    base: Vec<Step>,
-    open: Vec<Step>,
-    token: Option<Token>,
-}
-
-/// A scalar being read: its text, and where it begins.
-struct Token {
-    text: String,
-    place: (usize, usize),
-    quote: Option<char>,
-    /// Characters of a quoted text still to pass over.
-    skip: usize,
-}
-
-impl Flow {
-    fn path(&self) -> Vec<Step> {
-        self.base.iter().chain(&self.open).cloned().collect()
-    }
-
-    /// Takes one character; true when the collection is closed. `rest` begins with the character.
-    fn step(&mut self, scanner: &mut Scanner<'_>, c: char, next: char, place: (usize, usize), rest: &str) -> bool {
-        if scanner.steps_left == 0 {
-            return true;
-        }
-        let quoted = self.token.as_ref().is_some_and(|token| token.quote.is_some());
-        match c {
-            '{' | '[' if self.base.len() + self.open.len() < MAX_DEPTH => {
-                self.note_item(scanner, place);
-                self.open.push(if c == '{' { Step::Key(String::new()) } else { Step::Index(0) });
-                self.token = None;
-            }
-            '}' | ']' => {
-                self.token = None;
-                self.open.pop();
-                return self.open.is_empty();
-            }
-            ',' => {
-                self.token = None;
-                match self.open.last_mut() {
-                    Some(Step::Index(index)) => *index += 1,
-                    Some(Step::Key(key)) => key.clear(),
-                    None => return true,
-                }
-            }
-            ':' if quoted || matches!(next, ' ' | ',' | '}' | ']' | '{' | '[') => self.take_key(scanner),
-            '"' | '\'' if self.token.is_none() => {
-                let (text, skip) = quoted_text(rest, c);
-                self.note_item(scanner, place);
-                self.token = Some(Token { text, place, quote: Some(c), skip });
-            }
-            c if c.is_whitespace() => {}
-            c => match &mut self.token {
-                Some(token) => token.text.push(c),
-                None => {
-                    self.note_item(scanner, place);
-                    self.token = Some(Token { text: c.to_string(), place, quote: None, skip: 0 });
-                }
-            },
-        }
-        false
-    }
-
-    /// The first character of an item of a sequence.
-    fn note_item(&self, scanner: &mut Scanner<'_>, (line, column): (usize, usize)) {
-        if let Some(Step::Index(_)) = self.open.last() {
-            scanner.insert(self.path(), line, column, 1);
-        }
-    }
-
-    fn take_key(&mut self, scanner: &mut Scanner<'_>) {
-        let Some(token) = self.token.take() else { return };
-        if let Some(Step::Key(key)) = self.open.last_mut() {
-            let width = token.text.chars().count() + if token.quote.is_some() { 2 } else { 0 };
-            *key = token.text;
-            let (line, column) = token.place;
-            scanner.insert(self.path(), line, column, width);
-        }
-    }
-}
-
-/// The text of a quoted scalar that begins `rest`, and how many characters follow its first quote up to and with its last.
-fn quoted_text(rest: &str, quote: char) -> (String, usize) {
-    let mut text = String::new();
-    let mut count = 0;
-    let mut chars = rest.chars().skip(1).peekable();
-    while let Some(c) = chars.next() {
-        count += 1;
-        if c == '\\' && quote == '"' {
-            if let Some(escaped) = chars.next() {
-                count += 1;
-                text.push(escaped);
-            }
-        } else if c == quote {
-            if quote == '\'' && chars.peek() == Some(&quote) {
-                chars.next();
-                count += 1;
-                text.push(quote);
-            } else {
-                break;
-            }
-        } else {
-            text.push(c);
-        }
-    }
-    (text, count)
-}
-
-/// True where a quoted scalar is not closed by the end of the line.
-fn ends_open(text: &str, quote: char) -> bool {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\\' && quote == '"' {
-            chars.next();
-        } else if c == quote {
-            if quote == '\'' && chars.peek() == Some(&quote) {
-                chars.next();
-            } else {
-                return false;
-            }
-        }
-    }
-    true
-}
-
-/// Leading blanks, in bytes.
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start_matches(' ').len()
-}
-
-/// Bytes at the end of a line that say nothing: blanks and a comment.
-fn trailing(text: &str) -> usize {
-    let mut quote = None;
-    let mut previous = ' ';
-    let mut end = text.len();
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (None, '"' | '\'') if previous.is_whitespace() => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            (None, '#') if previous.is_whitespace() => {
-                end = at;
-                break;
-            }
-            _ => {}
-        }
-        previous = c;
-    }
-    text.len() - text.get(..end).unwrap_or(text).trim_end().len()
-}
-
-/// A key at the start of the text: its name, and its length with the colon.
-fn key_end(text: &str) -> Option<(String, usize)> {
-    let first = text.chars().next()?;
-    if matches!(first, '"' | '\'') {
-        let (name, count) = quoted_text(text, first);
-        let length: usize = text.chars().take(count + 1).map(char::len_utf8).sum();
-        let colon = length + text.get(length..).map_or(0, indent);
-        let after = text.get(colon..)?.strip_prefix(':')?;
-        return (after.is_empty() || after.starts_with(' ')).then_some((name, colon + 1));
-    }
-    if matches!(first, '{' | '[' | '#' | '|' | '>' | '&' | '*' | '!' | '?') {
-        return None;
-    }
-    let mut previous = ' ';
-    for (at, c) in text.char_indices() {
-        if c == '#' && previous == ' ' {
-            return None;
-        }
-        if c == ':' && text.get(at + 1..).is_some_and(|after| after.is_empty() || after.starts_with(' ')) {
-            return Some((text.get(..at)?.trim_end().to_owned(), at + 1));
-        }
-        previous = c;
-    }
-    None
-}
-
-trait RetainPrefix<T> {
-    /// Drops everything from the end that does not stay.
-    fn retain_prefix(&mut self, stays: impl Fn(&T) -> bool);
-}
-
-impl<T> RetainPrefix<T> for Vec<T> {
-    fn retain_prefix(&mut self, stays: impl Fn(&T) -> bool) {
-        while self.last().is_some_and(|last| !stays(last)) {
-            self.pop();
         }
     }
 }
