@@ -6,6 +6,8 @@
 //!
 //! `PIPELINT_BLESS=1 cargo test --test cases` rewrites the golden reports: read the diff before you commit it.
 
+#![allow(clippy::expect_used, clippy::panic)] // a test says what is wrong by failing
+
 use pipelint::model::Effect;
 use pipelint::report::{Format, Report, Style, render};
 use pipelint::review::{Options, review};

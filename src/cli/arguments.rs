@@ -16,6 +16,9 @@ pub fn command() -> Command {
         .arg(directory())
         .arg(color())
         .subcommand(diff())
+        .subcommand(show())
+        .subcommand(rules())
+        .subcommand(explain())
         .subcommand(demo())
         .subcommand(completions())
 }
@@ -113,7 +116,7 @@ fn report_options() -> [Arg; 5] {
             .long("fail-on")
             .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
             .help("Severity from which the exit code is 1 [default: error]"),
-        Arg::new("allow-empty").long("allow-empty").action(ArgAction::SetTrue).help("Exit 0 where no flow was found"),
+        allow_empty(),
         Arg::new("baseline")
             .long("baseline")
             .value_name("FILE")
@@ -140,6 +143,53 @@ fn confirmation_options() -> [Arg; 3] {
             .value_hint(ValueHint::DirPath)
             .help("Rows to use instead of generated ones: DIR/batch1/<source>.json, DIR/batch2/<source>.json"),
     ]
+}
+
+fn allow_empty() -> Arg {
+    Arg::new("allow-empty").long("allow-empty").action(ArgAction::SetTrue).help("Exit 0 where no flow was found")
+}
+
+fn show() -> Command {
+    Command::new("show")
+        .about("Shows what is known of a flow: sources, state, schema, and what could not be resolved")
+        .arg(Arg::new("flow").value_name("FLOW").help("Flow or dataset; without it all of them"))
+        .arg(
+            Arg::new("revision")
+                .long("revision")
+                .value_name("REV|PATH")
+                .help("Revision or folder [default: working tree]"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .short('f')
+                .value_parser(PossibleValuesParser::new(["text", "json"]))
+                .default_value("text")
+                .help("Form of the output"),
+        )
+        .arg(
+            Arg::new("unresolved")
+                .long("unresolved")
+                .action(ArgAction::SetTrue)
+                .help("List only what could not be resolved, with what would resolve it"),
+        )
+        .arg(allow_empty())
+        .args(analysis_options())
+}
+
+fn rules() -> Command {
+    Command::new("rules").about("Lists the rules").arg(
+        Arg::new("coverage")
+            .long("coverage")
+            .action(ArgAction::SetTrue)
+            .help("List what the source documents demand, with the rules that cover it"),
+    )
+}
+
+fn explain() -> Command {
+    Command::new("explain")
+        .about("Explains a rule: what it claims, why, what to do, where sources disagree")
+        .arg(Arg::new("rule").value_name("RULE").required(true))
 }
 
 fn demo() -> Command {

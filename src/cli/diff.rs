@@ -2,7 +2,7 @@
 
 use super::{Failure, Outcome, output};
 use crate::confirm::Data;
-use crate::model::Severity;
+use crate::model::{Diagnostic, DiagnosticLevel, Severity};
 use crate::project::ConfigFile;
 use crate::report::{self, Format, Report, Style};
 use crate::review::{self, ConfirmWith};
@@ -57,6 +57,19 @@ fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison, Failure> {
 
 fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
+    let confirm = match (text("confirm").as_deref(), text("data")) {
+        (Some("off"), _) => ConfirmWith::Nothing,
+        (_, Some(data)) => ConfirmWith::GivenRows(
+            Data::read(&folder.join(&data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
+        ),
+        _ => ConfirmWith::GeneratedRows,
+    };
+    Ok(review::Options { confirm, ..analysis_options(args, folder)? })
+}
+
+/// What every subcommand that reads pipelines may be told: target, platform, configuration.
+pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
+    let text = |name: &str| args.get_one::<String>(name).cloned();
     let platform = text("platform").map(|word| word.parse()).transpose().map_err(Failure::new)?;
     let config = match text("config") {
         None => None,
@@ -66,14 +79,7 @@ fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure>
             Some(ConfigFile { path, text })
         }
     };
-    let confirm = match (text("confirm").as_deref(), text("data")) {
-        (Some("off"), _) => ConfirmWith::Nothing,
-        (_, Some(data)) => ConfirmWith::GivenRows(
-            Data::read(&folder.join(&data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
-        ),
-        _ => ConfirmWith::GeneratedRows,
-    };
-    Ok(review::Options { target: text("target"), platform, config, confirm })
+    Ok(review::Options { target: text("target"), platform, config, ..review::Options::default() })
 }
 
 /// Where each report goes: standard output, or a file.
@@ -122,5 +128,12 @@ fn fail_on(args: &ArgMatches) -> Result<Severity, Failure> {
         Some("never") => Ok(Severity::Off),
         Some(word) => word.parse().map_err(Failure::new),
         None => Ok(Severity::Error),
+    }
+}
+
+/// Diagnostics of the input, on standard error.
+pub(super) fn print_diagnostics(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.level > DiagnosticLevel::Note) {
+        output::print_diagnostic(diagnostic);
     }
 }

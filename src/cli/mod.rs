@@ -7,6 +7,8 @@ mod completions;
 mod demo;
 mod diff;
 mod output;
+mod rules;
+mod show;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -73,6 +75,9 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
     match matches.subcommand() {
         Some(("diff", args)) => diff::run(args),
         Some(("demo", args)) => demo::run(args),
+        Some(("show", args)) => show::run(args),
+        Some(("rules", args)) => rules::run(args),
+        Some(("explain", args)) => rules::run_explain(args),
         Some(("completions", args)) => completions::run(args),
         _ => Err(Failure::with_help("no subcommand given", "run `pipelint --help` for the list")),
     }

@@ -1,6 +1,8 @@
 //! Writing to the terminal and to report files.
 
 use super::Failure;
+use crate::model::{Diagnostic, DiagnosticLevel};
+use crate::report::safe;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -41,4 +43,16 @@ pub fn print_failure(failure: &Failure) {
     if let Some(help) = &failure.help {
         let _ = writeln!(stderr, "  help: {help}");
     }
+}
+
+/// Prints a diagnostic of the input to standard error, on one line.
+pub fn print_diagnostic(diagnostic: &Diagnostic) {
+    let level = if diagnostic.level == DiagnosticLevel::Error { "error" } else { "warning" };
+    let place = match (&diagnostic.span, &diagnostic.path) {
+        (Some(span), _) => format!("{}:{}:{}: ", span.path, span.line, span.column),
+        (None, Some(path)) => format!("{path}: "),
+        (None, None) => String::new(),
+    };
+    let text = format!("{place}{}", diagnostic.message);
+    let _ = writeln!(io::stderr().lock(), "{level}[{}]: {}", diagnostic.code, safe::inline(&text));
 }

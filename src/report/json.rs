@@ -204,7 +204,7 @@ fn refresh_plan(plan: &RefreshPlan) -> Value {
     json!({ "full_refresh": selection, "blocked": blocked, "lossy": lossy, "commands": commands })
 }
 
-fn span(span: &Span) -> Value {
+pub(super) fn span(span: &Span) -> Value {
     let mut value = json!({
         "path": span.path.as_ref(),
         "line": span.line,
@@ -219,6 +219,14 @@ fn span(span: &Span) -> Value {
 }
 
 fn unresolved((revision, unresolved): &(Revision, Unresolved)) -> Value {
+    let mut value = unresolved_entry(unresolved);
+    if let Value::Object(fields) = &mut value {
+        fields.insert("revision".to_owned(), revision.as_str().into());
+    }
+    value
+}
+
+pub(super) fn unresolved_entry(unresolved: &Unresolved) -> Value {
     json!({
         "path": unresolved.span.as_ref().map(|span| span.path.as_ref()),
         "line": unresolved.span.as_ref().map(|span| span.line),
@@ -229,7 +237,6 @@ fn unresolved((revision, unresolved): &(Revision, Unresolved)) -> Value {
         "hint": unresolved.hint,
         "pipeline": unresolved.pipeline,
         "dataset": unresolved.dataset.as_ref().map(ToString::to_string),
-        "revision": revision.as_str(),
     })
 }
 

@@ -4,7 +4,8 @@
 //! Whatever came out of a repository is made harmless for the format it goes to.
 
 mod json;
-mod safe;
+pub mod safe;
+pub mod show;
 mod snippet;
 mod text;
 
