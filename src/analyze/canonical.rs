@@ -8,8 +8,8 @@ use super::optimize::conjuncts;
 use super::output::output;
 use crate::functions;
 use crate::model::{
-    AttrId, Call, DataType, Expr, Frame, FrameBound, GroupingSets, JoinKind, JoinOn, Node, Opaque, Plan, Read, SortKey,
-    Source, SubqueryKind, Value, WindowSpec,
+    AttrId, Attribute, Call, DataType, Expr, Frame, FrameBound, GroupingSets, JoinKind, JoinOn, Node, Opaque, Plan,
+    Read, SortKey, Source, SubqueryKind, Value, WindowSpec,
 };
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -350,9 +350,20 @@ impl Canonical {
 
     /// The whole query: its columns by name, and how its rows come about.
     pub fn query(&self, plan: &Plan) -> String {
-        let columns: Vec<String> =
-            output(plan).iter().map(|a| format!("{}: {}", a.name, self.column(a.id, &a.name))).collect();
+        let columns = self.named_columns(plan);
         bounded(format!("select {} from {}", columns.join(", "), self.plan(plan)))
+    }
+
+    /// The same, with the columns in order of name.
+    pub fn query_by_name(&self, plan: &Plan) -> String {
+        let mut columns: Vec<String> = self.named_columns(plan);
+        columns.sort();
+        bounded(format!("select {} from {}", columns.join(", "), self.plan(plan)))
+    }
+
+    fn named_columns(&self, plan: &Plan) -> Vec<String> {
+        let text = |a: &Attribute| format!("{}: {}", a.name.to_lowercase(), self.column(a.id, &a.name));
+        output(plan).iter().map(text).collect()
     }
 
     /// How the rows of a plan come about. Projections leave no trace: they are in the texts of the columns.
@@ -520,6 +531,7 @@ fn literal(value: &Value, data_type: &DataType) -> String {
         DataType::Null => "null".to_owned(),
         DataType::Boolean | DataType::Byte | DataType::Short | DataType::Int | DataType::Long => text,
         DataType::Double | DataType::Float | DataType::Decimal { .. } => text,
+        DataType::DayTimeInterval | DataType::YearMonthInterval => text.to_lowercase(),
         other => format!("{other} '{text}'"),
     }
 }

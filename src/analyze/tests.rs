@@ -137,3 +137,14 @@ fn unused_aggregates_and_constant_keys_leave_no_state() {
     assert_eq!(stores(&pruned), stores(&plain));
     assert_eq!(pruned.aspects.text, plain.aspects.text);
 }
+
+#[test]
+fn having_keeps_its_aggregate() {
+    let flow = flow(&format!("{WINDOWED} HAVING sum(amt) > 0"));
+    assert_eq!(
+        stores(&flow),
+        [
+            "0 stateStoreSave default struct<window:struct<start:timestamp,end:timestamp>,k:string> -> struct<sum:bigint>"
+        ]
+    );
+}

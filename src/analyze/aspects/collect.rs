@@ -46,7 +46,7 @@ pub(in crate::analyze) fn collect(query: &Query<'_>) -> Aspects {
     aspects.watermarks.sort_by(|a, b| a.text.cmp(&b.text));
     aspects.opaque.sort_by(|a, b| a.text.cmp(&b.text));
     aspects.opaque.dedup_by(|a, b| a.text == b.text && a.feeds == b.feeds);
-    aspects.text = canonical.query(query.optimized);
+    aspects.text = canonical.query_by_name(query.optimized);
     aspects
 }
 

@@ -122,6 +122,7 @@ pub struct Aspects {
     pub unions: Vec<Vec<Vec<String>>>,
     /// Content that no plan shows (UDFs, unresolved values), by name and content hash, in order of name.
     pub opaque: Vec<Piece>,
-    /// The whole optimized query as one text: equal texts are equal queries.
+    /// The whole optimized query as one text, its columns in order of name: equal texts are equal queries to a target that
+    /// takes columns by name.
     pub text: String,
 }

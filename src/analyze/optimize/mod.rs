@@ -17,7 +17,6 @@ use crate::functions::EvalContext;
 use crate::model::{Expr, GroupingSets, Node, Plan};
 
 pub(super) use predicate::{conjuncts, references, rejects_null};
-pub(super) use pushdown::substitute;
 
 /// Rounds of the rule set; real queries are stable after two or three.
 const MAX_ROUNDS: usize = 8;

@@ -227,7 +227,7 @@ pub(super) fn aliases(list: &[Expr]) -> BTreeMap<AttrId, Expr> {
 }
 
 /// Columns replaced by what they stand for; the columns that subqueries read from around them too.
-pub(in crate::analyze) fn substitute(expr: Expr, aliases: &BTreeMap<AttrId, Expr>) -> Expr {
+pub(super) fn substitute(expr: Expr, aliases: &BTreeMap<AttrId, Expr>) -> Expr {
     match expr {
         Expr::Attribute(a) => aliases.get(&a.id).cloned().unwrap_or(Expr::Attribute(a)),
         Expr::Subquery { kind, mut plan } => {

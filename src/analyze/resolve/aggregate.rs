@@ -7,10 +7,8 @@ use super::column::Scope;
 use super::project::Item;
 use super::relation::{Relation, same_name};
 use super::{Resolver, at, expression, ordinal};
-use crate::analyze::optimize::substitute;
 use crate::functions;
-use crate::model::{AttrId, Attribute, Call, DataType, Expr, GroupingSets, Node, Place};
-use std::collections::BTreeMap;
+use crate::model::{Attribute, Call, DataType, Expr, GroupingSets, Node, Place};
 use std::sync::Arc;
 
 pub(super) struct AggregateParts<'p> {
@@ -32,29 +30,20 @@ impl Resolver<'_> {
         let groupings: Vec<Expr> =
             self.groupings(parts, &input, place).into_iter().map(super::time_window::normalize).collect();
         let written = groupings.clone();
-        let (groupings, mut input) = self.pull_out_grouping_expressions(groupings, input, place);
+        let (groupings, input) = self.pull_out_grouping_expressions(groupings, input, place);
 
-        // `window` in the rest of the query is the window grouped by.
-        let mut windows: BTreeMap<AttrId, Expr> = BTreeMap::new();
-        let plain = input.output.len();
-        for grouping in &groupings {
-            if let Some(column) = self.window_column(grouping) {
-                windows.insert(column.id, grouping.clone());
-                input.output.push(column);
-            }
-        }
-        let settle = |expr: Expr| {
-            let expr = super::time_window::normalize(substitute(expr, &windows));
-            replace_groupings(expr, &written, &groupings)
-        };
-        let mut items = self.items(parts.outputs, &input, place);
+        let windows: Vec<(Arc<str>, Expr)> = groupings
+            .iter()
+            .filter_map(|grouping| Some((super::time_window::name(grouping)?.clone(), grouping.clone())))
+            .collect();
+        let settle = |expr: Expr| replace_groupings(super::time_window::normalize(expr), &written, &groupings);
+        let mut items = self.items(parts.outputs, &input, &windows, place);
         for item in &mut items {
             let expr = std::mem::replace(&mut item.expr, Expr::null());
             item.expr = settle(expr);
         }
-        let having = parts.having.map(|having| self.having(having, &input, &items, place));
+        let having = parts.having.map(|having| self.having(having, &input, &items, &windows, place));
         let having = having.map(settle);
-        input.output.truncate(plain);
         self.check_grouped(&items, &groupings, &input, place);
 
         let grouped = matches!(parts.sets, GroupingSets::Simple);
@@ -170,8 +159,16 @@ impl Resolver<'_> {
     }
 
     /// HAVING: outside of aggregates a name means a SELECT alias first, then a grouping column.
-    fn having(&mut self, having: &Expr, input: &Relation, items: &[Item], place: &Place) -> Expr {
-        let aliases: Vec<(Arc<str>, Expr)> = items.iter().map(|i| (i.name.clone(), i.expr.clone())).collect();
+    fn having(
+        &mut self,
+        having: &Expr,
+        input: &Relation,
+        items: &[Item],
+        windows: &[(Arc<str>, Expr)],
+        place: &Place,
+    ) -> Expr {
+        let selected = items.iter().map(|i| (i.name.clone(), i.expr.clone()));
+        let aliases: Vec<(Arc<str>, Expr)> = windows.iter().cloned().chain(selected).collect();
         let written = self.with_aliases(having, &aliases);
         let scope = Scope { relations: vec![input], aliases: &aliases, place };
         self.in_scope(&written, &scope)
@@ -348,7 +345,7 @@ fn filtered(aggregate: Expr, column: &Expr, value: &Expr) -> Expr {
     }
 }
 
-fn references(expr: &Expr) -> Vec<AttrId> {
+fn references(expr: &Expr) -> Vec<crate::model::AttrId> {
     let mut ids = Vec::new();
     expr.walk(&mut |e| {
         if let Expr::Attribute(a) = e {

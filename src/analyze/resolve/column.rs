@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Where an expression stands: the columns it may name.
 pub(super) struct Scope<'s> {
     pub relations: Vec<&'s Relation>,
-    /// Aliases further left in the same SELECT list, with what they stand for (lateral column aliases).
+    /// Names that come after the columns, with what they stand for: aliases further left in the same SELECT list (lateral column
+    /// aliases), the time window grouped by.
     pub aliases: &'s [(Arc<str>, Expr)],
     /// The node it stands in, for messages.
     pub place: &'s Place,
@@ -158,6 +159,9 @@ impl Resolver<'_> {
         if let Some(found) = self.among(&scope.relations, &column.parts, &place) {
             return found;
         }
+        if let Some(found) = self.named_before(&scope.relations, &column.parts) {
+            return found;
+        }
         if let [name] = column.parts.as_slice()
             && let Some((_, expr)) = scope.aliases.iter().rev().find(|(alias, _)| same_name(alias, name))
         {
@@ -168,13 +172,16 @@ impl Resolver<'_> {
         {
             return with_fields(expr.clone(), fields);
         }
-        if let Some(found) = self.outer_column(&column.parts, &place) {
-            return found;
-        }
         if let [name] = column.parts.as_slice()
             && NILADIC.iter().any(|f| f.eq_ignore_ascii_case(name))
         {
             return Expr::call(&name.to_lowercase(), Vec::new());
+        }
+        if let Some(found) = self.on_demand(&scope.relations, &column.parts) {
+            return found;
+        }
+        if let Some(found) = self.outer_column(&column.parts, &place) {
+            return found;
         }
         self.missing_column(column, scope, &place)
     }
@@ -227,7 +234,18 @@ impl Resolver<'_> {
         if let Found::Column(attribute, fields) = find(relations.iter().flat_map(|r| r.hidden.iter()), parts) {
             return Some(with_fields(Expr::Attribute(attribute), &fields));
         }
-        self.on_demand(relations, parts)
+        None
+    }
+
+    /// A column of an open relation that was named before: as good as a known one.
+    fn named_before(&self, relations: &[&Relation], parts: &[String]) -> Option<Expr> {
+        let (first, fields) = parts.split_first()?;
+        let opens = relations.iter().flat_map(|r| r.open.iter());
+        let column = opens
+            .filter(|open| !open.excluded.iter().any(|e| same_name(e, first)))
+            .filter_map(|open| self.open.get(open.id))
+            .find_map(|open| open.columns.iter().find(|c| same_name(&c.name, first)))?;
+        Some(with_fields(Expr::Attribute(column.clone()), fields))
     }
 
     fn ambiguous(&mut self, candidates: &[Attribute], parts: &[String], place: &Place) -> Expr {
@@ -278,7 +296,10 @@ impl Resolver<'_> {
     /// A column of the query around a correlated subquery.
     fn outer_column(&mut self, parts: &[String], place: &Place) -> Option<Expr> {
         let outer = self.outer.clone();
-        outer.iter().rev().find_map(|relation| self.among(&[relation], parts, place))
+        outer
+            .iter()
+            .rev()
+            .find_map(|relation| self.among(&[relation], parts, place).or_else(|| self.on_demand(&[relation], parts)))
     }
 
     /// Expands a star to what it stands for; markers stand for columns that are not known.

@@ -4,7 +4,7 @@ use super::column::Scope;
 use super::relation::{Relation, as_rest};
 use super::{Resolver, at, expression};
 use crate::functions::{self, Kind};
-use crate::model::{DataType, Expr, GroupingSets, Node, Place, SubqueryKind, Value};
+use crate::model::{AttrId, DataType, Expr, GroupingSets, Node, Place, SubqueryKind, Value};
 use std::sync::Arc;
 
 /// One resolved item of a SELECT list, before it has an id.
@@ -26,15 +26,21 @@ impl Resolver<'_> {
             };
             return self.aggregate(&parts, input, place);
         }
-        let items = self.items(list, &input, place);
+        let items = self.items(list, &input, &[], place);
         let (items, input) = self.pull_out(items, input, place);
         self.project_items(items, input, place)
     }
 
-    /// Resolves a SELECT list; an item may name those to its left.
-    pub(super) fn items(&mut self, list: &[Expr], input: &Relation, place: &Place) -> Vec<Item> {
+    /// Resolves a SELECT list; an item may name those to its left, and what `named` says.
+    pub(super) fn items(
+        &mut self,
+        list: &[Expr],
+        input: &Relation,
+        named: &[(Arc<str>, Expr)],
+        place: &Place,
+    ) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(list.len());
-        let mut aliases: Vec<(Arc<str>, Expr)> = Vec::new();
+        let mut aliases: Vec<(Arc<str>, Expr)> = named.to_vec();
         for expr in list {
             let resolved = {
                 let scope = Scope { relations: vec![input], aliases: &aliases, place };
@@ -77,7 +83,11 @@ impl Resolver<'_> {
             }
             other => {
                 let named = self.names(other, scope);
-                let name = implicit_name(&named);
+                // A column is named in the letter case it is asked for with (`Attribute.withName`).
+                let name = match other {
+                    Expr::Column(column) => column.parts.last().cloned().unwrap_or_default(),
+                    _ => implicit_name(&named),
+                };
                 let place = other.span().cloned().map_or_else(|| scope.place.clone(), Place::at);
                 vec![Item { expr: self.types(named), name: name.into(), place }]
             }
@@ -151,6 +161,7 @@ impl Resolver<'_> {
     fn named(&mut self, item: Item) -> Expr {
         match item.expr {
             Expr::Attribute(attribute) if attribute.name == item.name => Expr::Attribute(attribute),
+            Expr::Alias { expr, name, id, place } if id != AttrId(0) => Expr::Alias { expr, name, id, place },
             expr => Expr::Alias { expr: Box::new(expr), name: item.name, id: self.fresh(), place: item.place },
         }
     }

@@ -43,7 +43,7 @@ impl Resolver<'_> {
         // A star that came from a lateral alias would see columns replaced here: withColumns resolves over its input alone.
         let mut items: Vec<Item> = Vec::with_capacity(list.len());
         for entry in &list {
-            items.extend(self.items(std::slice::from_ref(entry), &input, place));
+            items.extend(self.items(std::slice::from_ref(entry), &input, &[], place));
         }
         self.project_resolved(items, input, place)
     }
@@ -188,7 +188,7 @@ impl Resolver<'_> {
             });
         }
         list.extend(input.open.iter().map(super::relation::rest_of));
-        let items = self.items(&list, &input, place);
+        let items = self.items(&list, &input, &[], place);
         self.project_resolved(items, input, place)
     }
 

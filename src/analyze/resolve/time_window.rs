@@ -7,7 +7,7 @@
 use super::relation::Relation;
 use super::{Resolver, at, expression};
 use crate::functions;
-use crate::model::{Attribute, Call, DataType, Expr, Node, Place, Value};
+use crate::model::{Call, DataType, Expr, Node, Place, Value};
 use std::sync::Arc;
 
 /// An interval given as text, as the literal it means; anything else as it is.
@@ -88,20 +88,15 @@ pub(super) fn normalize(expr: Expr) -> Expr {
     }
 }
 
-impl Resolver<'_> {
-    /// The column by which the rest of a query names a window that it groups by.
-    pub(super) fn window_column(&mut self, grouping: &Expr) -> Option<Attribute> {
-        match grouping {
-            Expr::Call(call) if is_time_window(call) => {
-                let (data_type, _) = expression::typed(grouping);
-                let mut column = self.attribute(&call.function, data_type, true);
-                column.watermark_delay = event_time_delay(grouping);
-                Some(column)
-            }
-            _ => None,
-        }
+/// The name that the rest of a query has for a window that it groups by.
+pub(super) fn name(grouping: &Expr) -> Option<&Arc<str>> {
+    match grouping {
+        Expr::Call(call) if is_time_window(call) => Some(&call.function),
+        _ => None,
     }
+}
 
+impl Resolver<'_> {
     /// Keys that are no plain columns become columns of a projection below (`PullOutGroupingExpressions`).
     pub(super) fn pull_out_keys(&mut self, keys: Vec<Expr>, input: Relation, place: &Place) -> (Vec<Expr>, Relation) {
         if keys.iter().all(|key| matches!(key, Expr::Attribute(_))) {
