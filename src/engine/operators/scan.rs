@@ -4,27 +4,35 @@ use super::execution::Execution;
 use super::relation::Relation;
 use crate::engine::error::ExecutionError;
 use crate::engine::expression::bind;
-use crate::engine::row::Row;
+use crate::engine::row::{Row, Rows};
 use crate::model::{Attribute, Expr, Read, Schema, Value};
 use std::sync::Arc;
 
 pub(super) fn read(execution: &mut Execution<'_>, read: &Read) -> Result<Relation, ExecutionError> {
-    // Whatever an upstream plan says of event time does not cross a table.
-    let columns: Vec<Attribute> =
-        read.output.iter().map(|column| Attribute { watermark_delay: None, ..column.clone() }).collect();
-    match &mut execution.streaming {
+    let table;
+    let (rows, streaming) = match &mut execution.streaming {
         Some(streaming) if read.streaming => {
             let rows = streaming
                 .next_input()
                 .ok_or_else(|| ExecutionError::unsupported("a streaming read inside of a subquery is not executed"))?;
-            let rows = rows.project(&columns);
-            Ok(Relation { columns, rows, streaming: true, watermark: None })
+            (rows, true)
         }
         _ => {
-            let rows = execution.evaluator.tables.scan(read)?.project(&columns);
-            Ok(Relation::batch(columns, rows))
+            table = execution.evaluator.tables.scan(read)?;
+            (&table, false)
         }
-    }
+    };
+    let columns: Vec<Attribute> = read.output.iter().map(|column| column_of(rows, column)).collect();
+    let picked = rows.project(&columns);
+    Ok(Relation { columns, rows: picked, streaming, watermark: None })
+}
+
+/// A column as the table has it: its type where the repository does not tell. Whatever an upstream plan says of event time does
+/// not cross a table.
+fn column_of(rows: &Rows, column: &Attribute) -> Attribute {
+    let known = if column.data_type.is_unknown() { rows.schema.field(&column.name) } else { None };
+    let data_type = known.map_or_else(|| column.data_type.clone(), |field| field.data_type.clone());
+    Attribute { data_type, watermark_delay: None, ..column.clone() }
 }
 
 pub(super) fn values(
