@@ -248,6 +248,8 @@ fn pretty_call(call: &crate::model::Call) -> String {
         ("like", [a, b]) => format!("{a} LIKE {b}"),
         ("getfield", [a, b]) => format!("{a}.{b}"),
         ("getitem", [a, b]) => format!("{a}[{b}]"),
+        // The DataFrame functions alias them so, and a grouping window is read by that name.
+        ("window" | "session_window", _) => name.to_owned(),
         _ => {
             let distinct = if call.distinct { "DISTINCT " } else { "" };
             let filter = call.filter.as_ref().map(|f| format!(" FILTER (WHERE {})", pretty(f))).unwrap_or_default();
