@@ -12,7 +12,7 @@ mod text;
 
 pub use cache::ParseCache;
 
-use crate::model::{Dataset, Diagnostic, Flow, QualifiedName, Unresolved, Workspace};
+use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, QualifiedName, Unresolved, Workspace};
 use crate::project::{Language, Project, SourceFile, Unit};
 use crate::revision::Tree;
 use origin::Origin;
@@ -103,8 +103,13 @@ fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definition
         }));
     }
     for (name, values) in properties {
-        if let Some(dataset) = pipeline.datasets.iter_mut().find(|dataset| dataset.name == name) {
-            dataset.properties.extend(values);
+        match pipeline.datasets.iter_mut().find(|dataset| dataset.name == name) {
+            Some(dataset) => dataset.properties.extend(values),
+            None => {
+                let message =
+                    format!("pipeline `{}` sets properties of {name}, which it does not define", pipeline.name);
+                workspace.diagnostics.push(Diagnostic::new(DiagnosticLevel::Note, "other-statement", message));
+            }
         }
     }
     workspace.pipelines.push(pipeline);

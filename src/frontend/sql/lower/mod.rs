@@ -16,13 +16,16 @@ use super::{Context, Problems};
 use crate::model::{Expr, Node, Place, Plan, Platform, SetOperation, SortKey, Unresolved};
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Names that `USE` made the current catalog and schema.
+/// Names that `USE` made the current catalog and schema, and the views that hide tables of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CurrentNamespace {
     pub catalog: Option<String>,
     pub schema: Option<String>,
+    /// Lower case.
+    pub views: BTreeSet<String>,
 }
 
 /// Lowers one statement's query or expression, collecting what it meets on the way.

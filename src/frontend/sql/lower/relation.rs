@@ -151,7 +151,7 @@ impl Lowering<'_> {
         read_at(source, false, place)
     }
 
-    /// A name as `USE` completes it; `LIVE.t` is the pipeline's own `t`, and a common table expression hides a table.
+    /// A name as `USE` completes it; `LIVE.t` is the pipeline's own `t`, and common table expressions and views hide tables.
     pub(super) fn qualified(&self, parts: &[String]) -> QualifiedName {
         if let [live, rest @ ..] = parts
             && live.eq_ignore_ascii_case("live")
@@ -159,10 +159,11 @@ impl Lowering<'_> {
         {
             return QualifiedName::from_parts(rest);
         }
-        if let [name] = parts
-            && self.ctes.contains(&name.to_lowercase())
-        {
-            return QualifiedName::bare(name.clone());
+        if let [name] = parts {
+            let key = name.to_lowercase();
+            if self.ctes.contains(&key) || self.namespace.views.contains(&key) {
+                return QualifiedName::bare(name.clone());
+            }
         }
         let name = QualifiedName::from_parts(parts);
         name.qualified(self.namespace.catalog.as_deref(), self.namespace.schema.as_deref())

@@ -2,6 +2,7 @@
 
 use super::{Read, Statement, StatementReader, split_commas, unquoted};
 use crate::frontend::sql::cursor::Cursor;
+use crate::frontend::sql::tokens::{Lexed, Lexeme};
 use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Place, Plan, QualifiedName};
 use sqlparser::tokenizer::Token;
 
@@ -225,6 +226,24 @@ impl<'a> StatementReader<'a> {
     pub(super) fn columns_of_layout(&mut self, what: &str) -> Read<Vec<String>> {
         let inner = self.expect_parenthesized(what)?;
         Ok(split_commas(inner).iter().map(|item| unquoted(&self.cursor.text_of(item))).collect())
+    }
+}
+
+/// The lower-case name of a view that these tokens define without a schema.
+pub(super) fn defined_view(lexed: &Lexed, lexemes: &[Lexeme]) -> Option<String> {
+    let mut cursor = Cursor::new(lexed, lexemes);
+    if !cursor.take_word("create") {
+        return None;
+    }
+    const HEAD: [&str; 9] = ["or", "replace", "refresh", "temporary", "temp", "private", "global", "streaming", "live"];
+    while HEAD.iter().any(|word| cursor.take_word(word)) {}
+    if !cursor.take_word("view") {
+        return None;
+    }
+    let _ = cursor.take_words(&["if", "not", "exists"]);
+    match cursor.take_name()?.as_slice() {
+        [name] => Some(name.to_lowercase()),
+        _ => None,
     }
 }
 

@@ -78,7 +78,10 @@ pub fn parse_statements(text: &str, context: &Context, session: &mut Session) ->
     let mut script = Script::default();
     let mut names = Problems::default();
     report_unknown(&lexed, &mut names);
-    for lexemes in statements(&lexed.lexemes) {
+    let all = statements(&lexed.lexemes);
+    // A pipeline's views are known everywhere in it, whatever stands first.
+    session.namespace.views.extend(all.iter().filter_map(|lexemes| create::defined_view(&lexed, lexemes)));
+    for lexemes in all {
         let mut reader = StatementReader::new(context, session, &lexed, lexemes);
         let made = reader.statements();
         let place = Place::from(span_of(lexemes, context));

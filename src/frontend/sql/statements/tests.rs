@@ -187,19 +187,20 @@ fn auto_cdc_and_its_older_name_say_the_same() {
 fn set_and_use_hold_for_later_statements_and_alter_adds_properties() {
     let text = "CREATE STREAMING TABLE before AS SELECT 1;
         SET spark.sql.shuffle.partitions = 4; USE CATALOG dev; USE SCHEMA gold;
-        CREATE STREAMING TABLE after AS WITH c AS (SELECT 1) SELECT * FROM c JOIN s;
+        CREATE STREAMING TABLE after AS WITH c AS (SELECT 1) SELECT * FROM c JOIN s JOIN v;
+        CREATE TEMPORARY VIEW v AS SELECT 1;
         ALTER STREAMING TABLE after SET TBLPROPERTIES ('a' = 'b'); REFRESH STREAMING TABLE after FULL;";
     let pipeline = pipeline(Platform::Lakeflow);
     let context = Context::in_pipeline(Origin::file("t.sql".into()), &pipeline);
     let defined = define(text, &context, &mut Session::default());
     assert!(defined.diagnostics.is_empty(), "{:?}", defined.diagnostics);
     let names: Vec<String> = defined.datasets.iter().map(|dataset| dataset.name.to_string()).collect();
-    assert_eq!(names, ["main.silver.before", "dev.gold.after"]);
+    assert_eq!(names, ["main.silver.before", "dev.gold.after", "v"]);
     assert!(defined.datasets[0].spark_conf.is_empty());
     assert_eq!(defined.datasets[1].spark_conf["spark.sql.shuffle.partitions"], "4");
     assert_eq!(defined.flows[1].spark_conf.len(), 1);
     let sources: Vec<&Source> = defined.flows[1].plan.reads().iter().map(|read| &read.source).collect();
-    let tables = ["c", "dev.gold.s"].map(|name| Source::Table(QualifiedName::parse(name)));
+    let tables = ["c", "dev.gold.s", "v"].map(|name| Source::Table(QualifiedName::parse(name)));
     assert!(sources.iter().all(|source| tables.contains(source)), "{sources:?}");
     assert_eq!(defined.properties[0].0.to_string(), "dev.gold.after");
 }
