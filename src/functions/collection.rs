@@ -588,7 +588,7 @@ fn sequence_type(args: &[Argument]) -> DataType {
 }
 
 fn boundary() -> EvalError {
-    EvalError::new("SEQUENCE_WRONG_INPUT", "the step of the sequence leads away from its end")
+    EvalError::new("IllegalArgumentException", "the step of the sequence leads away from its end")
 }
 
 fn sequence(call: &Invocation) -> EvalResult {

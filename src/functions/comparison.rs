@@ -3,7 +3,7 @@
 //! Values compare in the order of [`Value`]: NaN equals NaN and is greatest, both zeros are one, as in Spark.
 
 use super::access::{boolean, double};
-use super::coercion::common_from;
+use super::coercion::{common_from, decimal_digits, wider_decimal_type};
 use super::function::{Argument, EvalResult, Function, Invocation, Nulls, Param, Params, ResultType, Simple};
 use crate::model::{DataType, Value};
 use std::cmp::Ordering;
@@ -38,7 +38,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
+/// An integer literal beside a decimal takes part with its own digits, as `DecimalPrecision` has it.
 fn comparable(args: &[Argument]) -> Vec<DataType> {
+    if let [left, right] = args {
+        let decimal = |a: &Argument| matches!(a.data_type, DataType::Decimal { .. });
+        if decimal(left) != decimal(right)
+            && let (Some(l), Some(r)) = (decimal_digits(left), decimal_digits(right))
+        {
+            let wide = wider_decimal_type(l, r);
+            return vec![wide.clone(), wide];
+        }
+    }
     common_from(args, 0)
 }
 

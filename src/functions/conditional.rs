@@ -29,7 +29,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::scalar(&["nullifzero"], Params::Each(&[Param::Numeric]), ResultType::Arg(0), Nulls::Possible, |c| {
         Ok(if is_zero(c.arg(0)) { Value::Null } else { c.arg(0).clone() })
     }),
-    Function::scalar(&["zeroifnull"], Params::Each(&[Param::Numeric]), ResultType::Arg(0), Nulls::Never, |c| {
+    Function::scalar(&["zeroifnull"], Params::Rule(beside_zero), ResultType::Arg(0), Nulls::Never, |c| {
         if c.arg(0).is_null() {
             super::cast(&Value::Int(0), &DataType::Int, c.result, true, &c.context.zone)
         } else {
@@ -52,7 +52,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::scalar(&["least"], Params::Common(0), ResultType::Arg(0), Nulls::IfAll, |c| {
         Ok(c.args.iter().filter(|v| !v.is_null()).min_by(|a, b| order(a, b)).cloned().unwrap_or(Value::Null))
     }),
-    Function::scalar(&["decode"], Params::Rule(decode_types), ResultType::Rule(decode_result), Nulls::Possible, decode),
+    Function::scalar(
+        &["decode"],
+        Params::Rule(decode_types),
+        ResultType::Rule(decode_result),
+        Nulls::Rule(decode_nullable),
+        decode,
+    ),
 ];
 
 fn first_not_null(call: &Invocation) -> EvalResult {
@@ -65,6 +71,13 @@ fn is_zero(value: &Value) -> bool {
         Value::Decimal(v) => v.unscaled == 0,
         other => long(other).map_or_else(|_| double(other).is_ok_and(|v| v == 0.0), |v| v == 0),
     }
+}
+
+/// `coalesce(x, 0)`.
+fn beside_zero(args: &[Argument]) -> Vec<DataType> {
+    args.iter()
+        .map(|a| super::coercion::wider_type(&a.data_type, &DataType::Int).unwrap_or_else(|| a.data_type.clone()))
+        .collect()
 }
 
 fn branch_nullable(args: &[Argument]) -> bool {
@@ -100,6 +113,12 @@ fn decode_result(args: &[Argument]) -> DataType {
         .map(|(_, a)| a.data_type.clone())
         .collect();
     super::coercion::common_type(&results).unwrap_or(DataType::Unknown)
+}
+
+/// Without a default, no match gives NULL.
+fn decode_nullable(args: &[Argument]) -> bool {
+    let is_result = |index: usize| index >= 2 && (index.is_multiple_of(2) || index + 1 == args.len());
+    args.len() <= 2 || args.len() % 2 == 1 || args.iter().enumerate().any(|(index, a)| is_result(index) && a.nullable)
 }
 
 fn decode(call: &Invocation) -> EvalResult {

@@ -253,7 +253,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         &["make_interval"],
         INTS_THEN_SECONDS,
         ResultType::Is(Simple::CalendarInterval),
-        Nulls::PropagateOrNull,
+        Nulls::Propagate,
         make_interval,
     ),
     Function::scalar(

@@ -100,10 +100,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::scalar(&["to_variant_object"], ANY, VARIANT, Nulls::Propagate, |c| {
         to_variant(c.arg(0), c.types.first().unwrap_or(&DataType::Unknown), &c.context.zone)
     }),
-    Function::scalar(&["schema_of_variant"], ANY, STRING, Nulls::Propagate, |c| match c.arg(0) {
+    Function::scalar(&["schema_of_variant"], ANY, STRING, Nulls::Rule(|_| false), |c| match c.arg(0) {
         Value::Variant(document) => {
             Ok(parse(document).map_or(Value::Null, |document| Value::string(json_schema::of_variant(&document))))
         }
+        Value::Null => Ok(Value::Null),
         other => Err(EvalError::unexpected("variant", other)),
     }),
     Function::typed(&["from_avro", "from_protobuf", "from_xml"], ANY, ResultType::Is(Simple::Unknown), Nulls::Possible),

@@ -57,7 +57,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         &["right"],
         Params::Each(&[Param::Is(Simple::String), Param::Is(Simple::Int)]),
         STRING,
-        Nulls::Propagate,
+        Nulls::PropagateOrNull,
         |c| {
             let count = i64::from(c.int(1)?);
             if count <= 0 { Ok(Value::string("")) } else { slice(c.arg(0), -count, count) }
@@ -178,16 +178,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Nulls::Possible,
         string_format::mask,
     ),
-    Function::scalar(&["luhn_check"], STRINGS, BOOLEAN, Nulls::Propagate, |c| {
+    Function::scalar(&["luhn_check"], STRINGS, BOOLEAN, Nulls::PropagateOrNull, |c| {
         Ok(Value::Boolean(string_format::luhn(c.text(0)?)))
     }),
-    Function::scalar(&["is_valid_utf8"], BYTES, BOOLEAN, Nulls::Propagate, |c| {
+    Function::scalar(&["is_valid_utf8"], BYTES, BOOLEAN, Nulls::PropagateOrNull, |c| {
         Ok(Value::Boolean(std::str::from_utf8(c.bytes(0)?).is_ok()))
     }),
-    Function::scalar(&["url_encode"], STRINGS, STRING, Nulls::Propagate, |c| {
+    Function::scalar(&["url_encode"], STRINGS, STRING, Nulls::PropagateOrNull, |c| {
         Ok(Value::string(string_format::url_encode(c.text(0)?)))
     }),
-    Function::scalar(&["url_decode"], STRINGS, STRING, Nulls::Propagate, |c| string_format::url_decode(c.text(0)?)),
+    Function::scalar(&["url_decode"], STRINGS, STRING, Nulls::PropagateOrNull, |c| {
+        string_format::url_decode(c.text(0)?)
+    }),
     Function::scalar(
         &["parse_url", "try_parse_url"],
         STRINGS,
@@ -195,7 +197,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Nulls::PropagateOrNull,
         string_format::parse_url,
     ),
-    Function::scalar(&["encode"], STRINGS, ResultType::Is(Simple::Binary), Nulls::Propagate, |c| {
+    Function::scalar(&["encode"], STRINGS, ResultType::Is(Simple::Binary), Nulls::PropagateOrNull, |c| {
         Ok(Value::Binary(c.text(0)?.as_bytes().into()))
     }),
     Function::scalar(&["collate"], STRINGS, STRING, Nulls::Propagate, |c| Ok(c.arg(0).clone())),

@@ -22,7 +22,10 @@ pub(in crate::analyze) fn typed(expr: &Expr) -> (DataType, bool) {
         Expr::Literal { value, data_type } => (data_type.clone(), value.is_null()),
         Expr::Alias { expr, .. } | Expr::MultiAlias { expr, .. } => typed(expr),
         Expr::Call(call) => call_type(call),
-        Expr::Cast { expr, to, try_cast } => (to.clone(), *try_cast || nullable(expr)),
+        Expr::Cast { expr, to, try_cast } => {
+            let (from, nullable) = typed(expr);
+            (to.clone(), *try_cast || nullable || functions::cast_nullable(&from, to))
+        }
         Expr::Case { branches, otherwise } => case_type(branches, otherwise.as_deref()),
         Expr::Lambda { body, .. } => typed(body),
         Expr::LambdaVariable { data_type, nullable, .. } => (data_type.clone(), *nullable),

@@ -78,7 +78,7 @@ impl Binder<'_, '_> {
 
     fn cast(&mut self, expr: &Expr, to: &DataType, try_cast: bool) -> Result<Bound, ExecutionError> {
         let inner = self.bind(expr)?;
-        let nullable = inner.nullable || try_cast || !functions::can_up_cast(&inner.data_type, to);
+        let nullable = inner.nullable || try_cast || functions::cast_nullable(&inner.data_type, to);
         let name = inner.name.clone();
         let kind = BoundKind::Cast { expr: Box::new(inner), try_cast };
         Ok(Bound { name, ..Bound::new(kind, to.clone(), nullable) })
