@@ -1,6 +1,6 @@
 //! Which relation a name means: a view or dataset of the pipeline, a dataset of another pipeline, or a source outside of both.
 
-use crate::model::{DatasetKind, PipelineKind, QualifiedName, SourceFacts, Workspace};
+use crate::model::{DatasetKind, Pipeline, PipelineKind, QualifiedName, SourceFacts, Workspace};
 use std::collections::HashMap;
 
 /// Index of a pipeline and of a dataset in it.
@@ -84,7 +84,13 @@ impl<'a> Catalog<'a> {
             return Target::Dataset((*p, *d));
         }
         let facts = self.fact(pipeline, &qualified.key()).or_else(|| self.fact(pipeline, &name.key()));
-        Target::External { name: qualified, facts }
+        match facts {
+            None => match only_ending_with(home, &qualified) {
+                Some((name, facts)) => Target::External { name, facts: Some(facts) },
+                None => Target::External { name: qualified, facts: None },
+            },
+            facts => Target::External { name: qualified, facts },
+        }
     }
 
     /// What `sources:` says of a path, topic or stream.
@@ -116,8 +122,23 @@ impl<'a> Catalog<'a> {
     }
 }
 
-fn qualify(name: &QualifiedName, pipeline: &crate::model::Pipeline) -> QualifiedName {
+fn qualify(name: &QualifiedName, pipeline: &Pipeline) -> QualifiedName {
     name.qualified(pipeline.catalog.as_deref(), pipeline.schema.as_deref())
+}
+
+/// Where the session's namespace is not known, a name in part means the only source whose name ends so.
+fn only_ending_with<'a>(pipeline: &'a Pipeline, name: &QualifiedName) -> Option<(QualifiedName, &'a SourceFacts)> {
+    let parts: Vec<&str> = name.parts().collect();
+    let mut matching = pipeline.sources.iter().filter_map(|source| {
+        let full = QualifiedName::parse(&source.name);
+        let ends = {
+            let all: Vec<&str> = full.parts().collect();
+            all.len() > parts.len() && all.iter().rev().zip(parts.iter().rev()).all(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
+        ends.then_some((full, source))
+    });
+    let found = matching.next()?;
+    matching.next().is_none().then_some(found)
 }
 
 /// `LIVE.t` is the pipeline's own `t`: a virtual schema of the legacy publishing mode.
