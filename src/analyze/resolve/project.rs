@@ -176,7 +176,7 @@ pub(super) fn implicit_name(expr: &Expr) -> String {
             Some(Expr::Literal { value: Value::String(name), .. }) => name.to_string(),
             _ => pretty(expr),
         },
-        other => pretty(other),
+        other => super::time_window::name(other).map_or_else(|| pretty(other), ToString::to_string),
     }
 }
 
