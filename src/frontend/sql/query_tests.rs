@@ -162,6 +162,7 @@ fn grouping_resolves_ordinals_all_and_sets() {
     );
     assert_eq!(groupings("SELECT a, b FROM t GROUP BY a, ROLLUP(b)").1, GroupingSets::Sets(vec![vec![0, 1], vec![0]]));
     assert_eq!(groupings("SELECT count(*) FROM t").0, vec![]);
+    assert_eq!(groupings("SELECT a, regr_sxx(b, c) FROM t GROUP BY ALL").0, vec![Expr::column("a")]);
     assert!(matches!(plan("SELECT sum(a) OVER () FROM t").node, Node::Project { .. }));
 }
 

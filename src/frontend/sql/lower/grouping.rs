@@ -8,8 +8,27 @@ use sqlparser::ast::{self, Spanned};
 /// CUBE over more columns than this is refused (2^n sets).
 const MAX_CUBE: usize = 12;
 
+/// Aggregates that the function registry does not evaluate; a SELECT that calls one is an aggregation all the same.
+const UNREGISTERED: &[&str] = &[
+    "bitmap_and_agg",
+    "bitmap_or_agg",
+    "grouping",
+    "grouping_id",
+    "hll_union_agg",
+    "kll_sketch_agg_bigint",
+    "kll_sketch_agg_double",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "schema_of_json_agg",
+    "theta_sketch_agg",
+    "theta_union_agg",
+];
+
 fn is_aggregate(function: &str) -> bool {
-    lookup(function).is_some_and(|function| function.kind == Kind::Aggregate)
+    lookup(function).map_or_else(|| UNREGISTERED.contains(&function), |function| function.kind == Kind::Aggregate)
 }
 
 /// True where an aggregate function is called outside a window (a window's own function is none; its arguments may hold one).
