@@ -13,7 +13,7 @@ use crate::project::{self, ConfigFile, Project};
 use crate::report::{Confirmation, FlowVerdict, Report, Revision, Side, Texts};
 use crate::revision::Tree;
 use crate::rules::{Assessment, FlowAssessment, RuleBook, assess};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the user asks for beside the two trees.
 #[derive(Default)]
@@ -139,12 +139,28 @@ fn confirmations(
     if difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && difference.changes.is_empty() {
         return BTreeMap::new();
     }
-    let setup = confirm::Options { data, witnesses: true, ..confirm::Options::default() };
+    let datasets = changed_datasets(difference);
+    let setup = confirm::Options { data, witnesses: true, datasets, ..confirm::Options::default() };
     confirm::confirm(before, after, &setup)
         .flows
         .into_iter()
         .map(|flow| ((flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()), flow))
         .collect()
+}
+
+/// Datasets that something has happened to; none where a change concerns a whole pipeline.
+fn changed_datasets(difference: &Diff) -> Option<BTreeSet<String>> {
+    if difference.changes.iter().any(|change| change.dataset.is_none()) {
+        return None;
+    }
+    let changed = difference.flows.iter().filter(|flow| flow.status != FlowStatus::Unchanged);
+    let names = changed.flat_map(|flow| std::iter::once(&flow.dataset).chain(&flow.counterpart));
+    Some(
+        names
+            .chain(difference.changes.iter().filter_map(|change| change.dataset.as_ref()))
+            .map(|name| name.key())
+            .collect(),
+    )
 }
 
 fn verdicts(

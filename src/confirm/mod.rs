@@ -9,6 +9,7 @@ mod generate;
 mod literals;
 mod observe;
 mod shrink;
+mod slice;
 mod sources;
 mod witness;
 
@@ -39,6 +40,8 @@ pub struct Options<'a> {
     pub between: Option<&'a dyn Fn(&mut World)>,
     /// Look for the fewest rows that show each effect.
     pub witnesses: bool,
+    /// Keys of the datasets to observe, with those that read them; all where none.
+    pub datasets: Option<BTreeSet<String>>,
 }
 
 /// What was observed of one flow.
@@ -70,6 +73,15 @@ pub struct Confirmation {
 
 /// Runs the experiment and tells the worst effect over all seeds, flow by flow.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
+    let Some(datasets) = &options.datasets else { return confirm_all(before, after, options) };
+    let both = [before, after];
+    let affected = slice::with_readers(both, &slice::places_of(both, datasets));
+    let needed = slice::with_sources(both, &affected);
+    let (before, after) = (slice::slice(before, &needed), slice::slice(after, &needed));
+    confirm_all(&before, &after, options)
+}
+
+fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let set = sources(before, after);
     let runs: Vec<(Option<u64>, Data)> = match &options.data {
         Some(data) => vec![(None, data.clone())],

@@ -4,9 +4,11 @@ use super::FlowConfirmation;
 use super::data::Data;
 use super::experiment::{Experiment, Outcome};
 use super::observe::observe;
+use super::slice;
 use super::witness::Witness;
 use crate::engine::location;
 use crate::model::Effect;
+use std::collections::BTreeSet;
 
 /// Experiments that one witness may take.
 const ATTEMPTS: usize = 120;
@@ -18,6 +20,9 @@ type RowId = (usize, String, usize);
 pub fn witness(experiment: &Experiment<'_>, data: &Data, flow: &FlowConfirmation) -> Option<Witness> {
     let effect = flow.observed.filter(|effect| !matches!(effect, Effect::None | Effect::Ignored))?;
     let place = place_of(experiment, flow)?;
+    let needed = slice::with_sources([experiment.before, experiment.after], &BTreeSet::from([place.clone()]));
+    let (before, after) = (slice::slice(experiment.before, &needed), slice::slice(experiment.after, &needed));
+    let experiment = Experiment { before: &before, after: &after, ..*experiment };
     let shows = |outcome: &Outcome| {
         observe(experiment.before, experiment.after, outcome).flows.iter().any(|other| {
             other.flow == flow.flow
