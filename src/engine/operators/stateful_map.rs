@@ -44,8 +44,10 @@ pub(super) fn stateful_map(
     let mut nothing = StateStores::default();
     let state = match (operator, &mut execution.streaming) {
         (Some(_), Some(streaming)) => {
-            // transformWithState runs timers and expiry in batches without rows, whether it has any or not.
-            let wants_batches = by_event_time || function.operator.starts_with("transformWithState");
+            // Timeouts, timers and expiry are looked at in batches without rows. On processing time Spark runs such batches
+            // without end; what the first of them sees is all that they can change here.
+            let wants_batches =
+                function.operator.starts_with("transformWithState") || !has_no_timeout(&function.time_mode);
             streaming.another_batch |= wants_batches && watermark.next > watermark.eviction;
             &mut *streaming.state
         }
@@ -80,7 +82,7 @@ impl UserFunction {
         let mut variables: Vec<Variable> = Vec::new();
         if let Some(state) = &function.state {
             let group_state = DataType::Struct(state.fields.clone());
-            let timeout = (!function.time_mode.eq_ignore_ascii_case("NoTimeout")).then_some(DataType::Long);
+            let timeout = (!has_no_timeout(&function.time_mode)).then_some(DataType::Long);
             let types = std::iter::once(group_state).chain(timeout).collect();
             variables.push(Variable { store: DEFAULT_STORE.into(), types });
         }
@@ -110,4 +112,9 @@ impl UserFunction {
         }
         made_row(&self.identity, &args, output)
     }
+}
+
+/// `GroupStateTimeout.NoTimeout`, the only mode in which a group's state has no timeout beside it.
+fn has_no_timeout(time_mode: &str) -> bool {
+    time_mode.eq_ignore_ascii_case("NoTimeout")
 }
