@@ -23,20 +23,32 @@ impl Fnv {
         Fnv(0xcbf2_9ce4_8422_2325)
     }
 
-    fn write(&mut self, text: &str) {
+    fn text(&mut self, text: &str) {
         for byte in text.bytes().chain(std::iter::once(0xff)) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
 
     fn number(&mut self, number: u64) {
-        self.write(&format!("{number:x}"));
+        self.text(&format!("{number:x}"));
+    }
+}
+
+impl std::hash::Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
     }
 }
 
 pub fn of_text(text: &str) -> u64 {
     let mut hash = Fnv::new();
-    hash.write(text);
+    hash.text(text);
     hash.0
 }
 
@@ -62,11 +74,11 @@ impl Contents {
         let mut hash = Fnv::new();
         for token in &fingerprint.tokens {
             match token {
-                Token::Open(kind) => hash.write(kind),
-                Token::Close => hash.write(")"),
+                Token::Open(kind) => hash.text(kind),
+                Token::Close => hash.text(")"),
                 // A helper may be renamed without a change of meaning where it is called.
-                Token::Name(name) if !fingerprint.bound.contains(name) => hash.write("name"),
-                Token::Text(text) | Token::Name(text) => hash.write(text),
+                Token::Name(name) if !fingerprint.bound.contains(name) => hash.text("name"),
+                Token::Text(text) | Token::Name(text) => hash.text(text),
             }
         }
         hash.0
@@ -87,7 +99,7 @@ impl Contents {
             self.value(value, &mut hash, &mut reach, MAX_DEPTH);
         }
         for (key, value) in &arguments.keywords {
-            hash.write(key);
+            hash.text(key);
             self.value(value, &mut hash, &mut reach, MAX_DEPTH);
         }
         hash.0
@@ -122,7 +134,7 @@ impl Contents {
                 let content = self.class(&instance.class, reach, depth);
                 hash.number(content);
                 for (key, value) in instance.attributes.borrow().iter() {
-                    hash.write(key);
+                    hash.text(key);
                     self.value(value, hash, reach, depth);
                 }
             }
@@ -142,17 +154,21 @@ impl Contents {
                     self.value(value, hash, reach, depth);
                 }
             }
-            Value::Str(text) => hash.write(&text.text),
+            Value::Str(text) => hash.text(&text.text),
             Value::Int(number) => hash.number(*number as u64),
             Value::Float(number) => hash.number(number.to_bits()),
-            Value::Bool(flag) => hash.write(if *flag { "True" } else { "False" }),
-            Value::External(path) => hash.write(path),
-            Value::Unknown(unknown) => hash.write(&unknown.name),
-            Value::Type(data_type) => hash.write(&data_type.to_string()),
+            Value::Bool(flag) => hash.text(if *flag { "True" } else { "False" }),
+            Value::External(path) => hash.text(path),
+            Value::Unknown(unknown) => hash.text(&unknown.name),
+            Value::Type(data_type) => hash.text(&data_type.to_string()),
             Value::Date(days) => hash.number(*days as u64),
             Value::Timestamp(micros) | Value::Duration(micros) => hash.number(*micros as u64),
-            Value::Schema(schema) => hash.write(&super::pyspark::functions::ddl(&schema.borrow().fields)),
-            other => hash.write(other.type_name()),
+            Value::Column(expr) => {
+                use std::hash::Hash;
+                expr.hash(hash);
+            }
+            Value::Schema(schema) => hash.text(&super::pyspark::functions::ddl(&schema.borrow().fields)),
+            other => hash.text(other.type_name()),
         }
     }
 
@@ -201,10 +217,10 @@ impl Contents {
                 break;
             }
             match token {
-                Token::Open(kind) => hash.write(kind),
-                Token::Close => hash.write(")"),
-                Token::Text(text) => hash.write(text),
-                Token::Name(name) if fingerprint.bound.contains(name) => hash.write(name),
+                Token::Open(kind) => hash.text(kind),
+                Token::Close => hash.text(")"),
+                Token::Text(text) => hash.text(text),
+                Token::Name(name) if fingerprint.bound.contains(name) => hash.text(name),
                 Token::Name(name) => match scope.lookup(name) {
                     Some(Value::Module(module)) => {
                         let mut ahead = tokens.clone();
@@ -220,11 +236,11 @@ impl Contents {
                                 tokens = ahead;
                                 self.value(&value, &mut hash, reach, depth);
                             }
-                            None => hash.write(&module.name),
+                            None => hash.text(&module.name),
                         }
                     }
                     Some(value) => self.value(&value, &mut hash, reach, depth),
-                    None => hash.write(name),
+                    None => hash.text(name),
                 },
             }
         }

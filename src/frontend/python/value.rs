@@ -36,6 +36,8 @@ pub struct Unknown {
     pub place: Place,
     /// DataFrames that went into it.
     pub inputs: Vec<Rc<Plan>>,
+    /// Columns that went into it.
+    pub columns: Vec<Rc<Expr>>,
     /// Content of the repository's code behind it.
     pub content: u64,
 }

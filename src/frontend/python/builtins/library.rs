@@ -249,6 +249,21 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
             }
             _ => waiting(),
         },
+        "importlib.util.spec_from_file_location" => match arguments.text(1, "location") {
+            Some(_) => waiting(),
+            None => return Ok(None),
+        },
+        "importlib.util.module_from_spec" => match &first {
+            Value::Partial(spec) => match spec.arguments.text(1, "location") {
+                Some(path) => match interpreter.module_at(&path) {
+                    Some(module) => module,
+                    None => return Ok(None),
+                },
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        },
+        "collections.namedtuple" => return Ok(interpreter.named_tuple(arguments)),
         "functools.lru_cache" | "functools.cache" | "functools.cached_property" => match first {
             Value::Function(_) => first,
             _ => Value::external("functools.cache"),
@@ -289,7 +304,7 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
             Some(value) => Value::list(vec![value]),
             None => return Ok(None),
         },
-        "os.path.join" | "posixpath.join" => join_paths(arguments),
+        "os.path.join" | "posixpath.join" => join_paths(&arguments.positional),
         "os.path.dirname" => return Ok(dirname(&first)),
         "os.path.basename" => match first.as_str() {
             Some(text) => Value::str(text.rsplit('/').next().unwrap_or(text)),
@@ -322,7 +337,8 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
                 }
             }
         }
-        "pathlib.Path" | "pathlib.PurePath" | "pathlib.PosixPath" => join_paths(arguments),
+        "pathlib.Path" | "pathlib.PurePath" | "pathlib.PosixPath" => join_paths(&arguments.positional),
+        "pathlib.Path.cwd" => return call(interpreter, &"os.getcwd".into(), arguments),
         "datetime.timedelta" => return Ok(timedelta(arguments)),
         "datetime.date" | "datetime.datetime" => return Ok(date(path, arguments)),
         "datetime.datetime.now"
@@ -357,7 +373,6 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
             }
             return super::functions::call(interpreter, "dict", &rest);
         }
-        "collections.namedtuple" => return Ok(None),
         "operator.and_" | "operator.or_" | "operator.add" | "operator.mul" => {
             let operator = match path.as_ref() {
                 "operator.and_" => "&",
@@ -431,10 +446,33 @@ fn deep_copy(value: &Value, depth: u32) -> Value {
     }
 }
 
-fn join_paths(arguments: &Arguments) -> Value {
+/// Attributes of a path, which is text here.
+pub fn path_part(text: &Text, name: &str) -> Option<Value> {
+    let last = text.text.rsplit('/').next().unwrap_or(&text.text).to_owned();
+    let dot = last.rfind('.').filter(|at| *at > 0).unwrap_or(last.len());
+    let part = |part: &str| Value::Str(Text { text: part.into(), symbolic: text.symbolic && part.contains('{') });
+    Some(match name {
+        "parent" => dirname(&Value::Str(text.clone()))?,
+        "name" => part(&last),
+        "stem" => part(last.get(..dot)?),
+        "suffix" => part(last.get(dot..)?),
+        "parents" => {
+            let mut parents = Vec::new();
+            let mut current = Value::Str(text.clone());
+            for _ in 0..text.text.matches('/').count().min(64) {
+                current = dirname(&current)?;
+                parents.push(current.clone());
+            }
+            Value::list(parents)
+        }
+        _ => return None,
+    })
+}
+
+pub fn join_paths(parts: &[Value]) -> Value {
     let mut out = String::new();
     let mut symbolic = false;
-    for value in &arguments.positional {
+    for value in parts {
         let Some(text) = value.render_string() else { continue };
         symbolic |= value.as_str().is_none();
         if text.starts_with('/') {
@@ -628,7 +666,12 @@ pub fn method(
         (Value::Partial(_), "read" | "read_text") => file_text(receiver).map(Value::str),
         (Value::Partial(_), "readlines") => file_text(receiver)
             .map(|text| Value::list(text.lines().map(|line| Value::str(format!("{line}\n"))).collect())),
-        (Value::Partial(_), "close" | "write") => Some(Value::None),
+        (Value::Partial(_), "close" | "write" | "exec_module") => Some(Value::None),
+        (Value::BoundNative { receiver: inner, name: accessor }, "exec_module")
+            if accessor.as_ref() == "loader" && matches!(inner.as_ref(), Value::Partial(_)) =>
+        {
+            Some(Value::None)
+        }
         (Value::Timestamp(micros), "strftime") => {
             let format = arguments.text(0, "format").unwrap_or_default();
             let at = jiff::Timestamp::from_microsecond(*micros).ok();

@@ -5,6 +5,8 @@ mod functions;
 mod library;
 mod strings;
 
+pub use library::{join_paths, path_part};
+
 use super::interpret::{Eval, Interpreter};
 use super::scope::{Scope, ScopeKind};
 use super::value::{Arguments, Value};

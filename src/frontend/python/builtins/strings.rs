@@ -79,6 +79,24 @@ pub fn method(
             Value::Bool(found)
         }
         "encode" | "decode" | "expandtabs" => Value::Str(text.clone()),
+        "resolve" | "absolute" | "as_posix" | "expanduser" | "__str__" => Value::Str(text.clone()),
+        "joinpath" => {
+            let mut parts = vec![Value::Str(text.clone())];
+            parts.extend(arguments.positional.iter().cloned());
+            super::join_paths(&parts)
+        }
+        "read_text" | "open" | "exists" | "is_file" | "is_dir" => {
+            let path = Arguments::of(vec![Value::Str(text.clone())], arguments.place.clone());
+            match name {
+                "read_text" => match interpreter.data_file(subject) {
+                    Some(content) => Value::str(content),
+                    None => return Ok(None),
+                },
+                "open" => return super::functions::call(interpreter, "open", &path),
+                _ if interpreter.data_file(subject).is_some() => Value::Bool(true),
+                _ => return Ok(None),
+            }
+        }
         _ if text.symbolic => return Ok(None),
         "split" | "rsplit" => Value::list(split(subject, argument(0).as_deref(), limit(arguments), name == "rsplit")),
         "splitlines" => Value::list(subject.lines().map(Value::str).collect()),

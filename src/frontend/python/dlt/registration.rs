@@ -6,8 +6,8 @@ use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
 use crate::frontend::python::pyspark::{self, column_names, option_text, types};
 use crate::frontend::python::value::{Arguments, Decorated, Function, Value};
 use crate::model::{
-    CodeUnit, Dataset, DatasetKind, Expectation, Expr, Flow, FlowKind, Node, Place, Plan, Platform, QualifiedName,
-    Read, Schema, Source, Unresolved,
+    CodeUnit, Dataset, DatasetKind, Diagnostic, DiagnosticLevel, Expectation, Expr, Flow, FlowKind, Node, Place, Plan,
+    Platform, QualifiedName, Read, Schema, Source, StreamWrite, Unresolved,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -434,20 +434,34 @@ fn merge_alternatives(
     drafts: &mut [DatasetDraft],
 ) -> Vec<Registered> {
     let mut merged: Vec<Registered> = Vec::new();
-    for registered in flows {
+    for mut registered in flows {
         let twin = merged.iter_mut().find(|other| {
             other.draft.name.eq_ignore_ascii_case(&registered.draft.name)
                 && other.draft.target.eq_ignore_ascii_case(&registered.draft.target)
         });
+        if matches!(registered.draft.kind, FlowKind::StreamJob(_)) {
+            // Two queries into one target are two flows: the checkpoint tells them apart.
+            if let (Some(twin), FlowKind::StreamJob(write)) = (&twin, &registered.draft.kind)
+                && !same_checkpoint(&twin.draft.kind, write)
+            {
+                let number = merged.len() + 1;
+                let checkpoint = write.checkpoint.clone().unwrap_or_else(|| number.to_string());
+                registered.draft.name = format!("{} ({checkpoint})", registered.draft.name);
+                merged.push(registered);
+                continue;
+            }
+        }
         let Some(twin) = twin else {
             merged.push(registered);
             continue;
         };
-        let (Some(first), Some(second)) = (twin.draft.plan.take(), registered.draft.plan) else { continue };
+        let (Some(first), Some(second)) = (twin.draft.plan.take(), registered.draft.plan.take()) else { continue };
         if first == second || twin.condition.is_none() || registered.condition.is_none() {
-            // The later definition of a name replaces the earlier one.
-            let later = if twin.condition.is_none() && registered.condition.is_some() { first } else { second };
-            twin.draft.plan = Some(later);
+            let same = first == second;
+            twin.draft.plan = Some(first);
+            if !same {
+                report_duplicate(interpreter, &registered.draft, &twin.draft);
+            }
             continue;
         }
         let condition = twin.condition.clone().unwrap_or_default();
@@ -468,6 +482,24 @@ fn merge_alternatives(
         }
     }
     merged
+}
+
+fn same_checkpoint(kind: &FlowKind, write: &StreamWrite) -> bool {
+    matches!(kind, FlowKind::StreamJob(other) if other.checkpoint == write.checkpoint)
+}
+
+/// A second definition of one flow: platforms refuse it, so the first stands.
+fn report_duplicate(interpreter: &mut Interpreter<'_>, second: &FlowDraft, first: &FlowDraft) {
+    let place = first.place.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
+    let message = format!("`{}` is defined a second time; the definition at {place} is analysed", second.name);
+    interpreter.diagnostics.push(Diagnostic {
+        level: DiagnosticLevel::Warning,
+        code: "duplicate-dataset",
+        message,
+        help: Some("rename one of them, or keep them in separate pipelines".to_owned()),
+        path: second.place.span().map(|span| span.path.to_string()),
+        span: second.place.span().cloned(),
+    });
 }
 
 fn flow(interpreter: &mut Interpreter<'_>, registered: Registered, datasets: &[Dataset]) -> Flow {

@@ -3,7 +3,7 @@
 use super::{Eval, Interpreter};
 use crate::frontend::python::builtins;
 use crate::frontend::python::dlt;
-use crate::frontend::python::pyspark::{column, dataframe, session};
+use crate::frontend::python::pyspark::{self, column, dataframe, session};
 use crate::frontend::python::value::{Arguments, MethodKind, Value};
 use crate::model::Place;
 use std::rc::Rc;
@@ -19,6 +19,13 @@ impl Interpreter<'_> {
             }
             Value::Unknown(unknown) => {
                 let unknown = unknown.clone();
+                if dataframe::suggests_frame(name, !unknown.inputs.is_empty()) {
+                    let plan = pyspark::plan_of(self, receiver, place);
+                    return match pyspark::frame(self, plan) {
+                        Value::Frame(frame) => dataframe::attribute(self, &frame, name, place),
+                        other => Ok(other),
+                    };
+                }
                 Ok(self.derived(&unknown, &format!("{}.{name}", unknown.name)))
             }
             Value::External(path) => Ok(self.external_attribute(path, name, place)),
@@ -67,6 +74,7 @@ impl Interpreter<'_> {
                 "names" => Value::list(schema.borrow().fields.iter().map(|f| Value::str(f.name.as_str())).collect()),
                 _ => method(),
             }),
+            Value::Str(text) => Ok(builtins::path_part(text, name).unwrap_or_else(method)),
             Value::Field(field) => Ok(match name {
                 "name" => Value::str(field.name.as_str()),
                 "dataType" => Value::Type(Rc::new(field.data_type.clone())),

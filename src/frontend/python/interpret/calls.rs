@@ -144,6 +144,7 @@ impl Interpreter<'_> {
         let mut unknown = function.clone();
         unknown.name = super::clip(&name).into();
         unknown.inputs.extend(inputs);
+        unknown.columns.extend(pyspark::input_columns(arguments));
         unknown.content = content;
         unknown.place = arguments.place.clone();
         Value::Unknown(self.note(unknown))
@@ -158,6 +159,7 @@ impl Interpreter<'_> {
             hint: None,
             place: arguments.place.clone(),
             inputs: Vec::new(),
+            columns: Vec::new(),
             content: 0,
         };
         self.unknown_result(&function, arguments)

@@ -87,6 +87,34 @@ impl Interpreter<'_> {
         class.is_record.set(true);
     }
 
+    /// `collections.namedtuple(name, fields)`.
+    pub fn named_tuple(&mut self, arguments: &Arguments) -> Option<Value> {
+        let name = arguments.text(0, "typename")?;
+        let given = arguments.get(1, "field_names").cloned()?;
+        let names: Vec<Arc<str>> = match given.as_str() {
+            Some(text) => text.split([',', ' ']).filter(|part| !part.is_empty()).map(Arc::from).collect(),
+            None => self.items_of(&given)?.items.iter().filter_map(Value::render_string).collect(),
+        };
+        let definition = ClassDef {
+            name: name.clone(),
+            bases: Vec::new(),
+            decorators: Vec::new(),
+            body: Vec::new(),
+            range: Default::default(),
+            fingerprint: Default::default(),
+        };
+        Some(Value::Class(Rc::new(Class {
+            name,
+            definition: Arc::new(definition),
+            bases: Vec::new(),
+            scope: Scope::new(ScopeKind::Class, None),
+            source: self.source.clone(),
+            fields: RefCell::new(names.into_iter().map(|name| (name, None)).collect()),
+            is_record: Cell::new(true),
+            is_enum: Cell::new(false),
+        })))
+    }
+
     fn make_enum(&mut self, class: &Rc<Class>) {
         class.is_enum.set(true);
         for (name, value) in class.scope.entries() {

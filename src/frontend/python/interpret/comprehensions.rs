@@ -98,6 +98,7 @@ impl Interpreter<'_> {
                 hint: None,
                 place,
                 inputs: Vec::new(),
+                columns: Vec::new(),
                 content: 0,
             },
         };

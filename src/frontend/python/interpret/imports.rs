@@ -232,6 +232,14 @@ impl Interpreter<'_> {
         Value::Module(module)
     }
 
+    /// A module by the path of its file.
+    pub fn module_at(&mut self, path: &str) -> Option<Value> {
+        let path = normalize(path)?;
+        let stem = path.strip_suffix(".py")?.to_owned();
+        let found = self.find_module(&stem)?;
+        Some(self.load(&stem.replace('/', "."), found))
+    }
+
     /// A submodule that an attribute of a package asks for.
     pub(super) fn submodule(&mut self, module: &Rc<ModuleValue>, name: &str) -> Option<Value> {
         let folder = module.package.as_ref()?;

@@ -219,7 +219,16 @@ impl<'a> Interpreter<'a> {
     ) -> Value {
         let name: Arc<str> = clip(name).into();
         let hint = hint.map(Arc::from);
-        let unknown = Unknown { name, code, reason: reason.into(), hint, place, inputs: Vec::new(), content: 0 };
+        let unknown = Unknown {
+            name,
+            code,
+            reason: reason.into(),
+            hint,
+            place,
+            inputs: Vec::new(),
+            columns: Vec::new(),
+            content: 0,
+        };
         Value::Unknown(self.note(unknown))
     }
 

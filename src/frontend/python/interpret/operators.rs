@@ -116,7 +116,10 @@ impl Interpreter<'_> {
                 Some(set_operation(operator, &a.borrow(), &b.borrow()))
             }
             ("|", Value::Type(_) | Value::External(_) | Value::Class(_), _) => Some(left.clone()),
-            ("/", Value::Instance(_), _) => None,
+            // Paths are text here: `Path(…) / "name"` joins.
+            ("/", Value::Str(_), _) => {
+                Some(crate::frontend::python::builtins::join_paths(&[left.clone(), right.clone()]))
+            }
             ("+" | "-", Value::Timestamp(at), Value::Duration(by)) => {
                 let by = if operator == "+" { *by } else { by.saturating_neg() };
                 Some(Value::Timestamp(at.saturating_add(by)))

@@ -61,7 +61,7 @@ pub fn opaque(unknown: &Unknown) -> Expr {
         name: unknown.name.clone(),
         reason: unknown.reason.clone(),
         content: unknown.content,
-        args: Vec::new(),
+        args: unknown.columns.iter().map(|expr| expr.as_ref().clone()).collect(),
         data_type: DataType::Unknown,
         deterministic: true,
         code: Vec::new(),
@@ -136,9 +136,13 @@ pub fn columns(interpreter: &mut Interpreter<'_>, values: &[Value], place: &Plac
         match value {
             Value::List(_) | Value::Tuple(_) | Value::Set(_) => {
                 let Some(list) = interpreter.items_of(value) else { continue };
-                out.extend(list.items.iter().map(|item| column(interpreter, item, place)));
-                if list.open && !list.items.iter().any(Value::is_unknown) {
-                    out.push(unknown_columns(interpreter, place));
+                // Of an unknown set, elements with symbols stand for columns that only the data names.
+                let (stand_ins, known): (Vec<&Value>, Vec<&Value>) =
+                    list.items.iter().partition(|item| list.open && names_symbol(item));
+                out.extend(known.into_iter().map(|item| column(interpreter, item, place)));
+                if list.open {
+                    let args = stand_ins.into_iter().map(|item| column(interpreter, item, place)).collect();
+                    out.push(unknown_columns(interpreter, args, place));
                 }
             }
             other => out.push(column(interpreter, other, place)),
@@ -147,11 +151,32 @@ pub fn columns(interpreter: &mut Interpreter<'_>, values: &[Value], place: &Plac
     out
 }
 
-fn unknown_columns(interpreter: &mut Interpreter<'_>, place: &Place) -> Expr {
+/// Columns that only the data names, with the expressions that stand for each of them.
+fn unknown_columns(interpreter: &mut Interpreter<'_>, args: Vec<Expr>, place: &Place) -> Expr {
     let reason = "further columns are only known at run time";
     match interpreter.unknown("columns", "unknown-columns", reason, place.clone()) {
-        Value::Unknown(unknown) => opaque(&unknown),
+        Value::Unknown(unknown) => match opaque(&unknown) {
+            Expr::Opaque(opaque) => Expr::Opaque(Opaque { args, ..opaque }),
+            other => other,
+        },
         _ => Expr::null(),
+    }
+}
+
+/// A column, or the name of one, that holds a symbol.
+fn names_symbol(value: &Value) -> bool {
+    match value {
+        Value::Unknown(_) => true,
+        Value::Str(text) => text.symbolic,
+        Value::Column(expr) => {
+            let mut symbol = false;
+            expr.walk(&mut |part| {
+                symbol |= matches!(part, Expr::Column(column) if column.parts.iter().any(|part| part.contains('{')))
+                    || matches!(part, Expr::Alias { name, .. } if name.contains('{'));
+            });
+            symbol
+        }
+        _ => false,
     }
 }
 

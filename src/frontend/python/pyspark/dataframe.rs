@@ -144,6 +144,27 @@ pub fn attribute(interpreter: &mut Interpreter<'_>, frame: &Frame, name: &str, p
     })
 }
 
+/// Methods that nothing but a DataFrame has.
+const DISTINCTIVE: &[&str] = &[
+    "crossJoin",
+    "dropDuplicates",
+    "dropDuplicatesWithinWatermark",
+    "groupBy",
+    "selectExpr",
+    "unionByName",
+    "withColumn",
+    "withColumnRenamed",
+    "withColumns",
+    "withColumnsRenamed",
+    "withWatermark",
+    "writeStream",
+];
+
+/// A value whose kind is not known is used as a DataFrame: by a method that only DataFrames have, or it was made of DataFrames.
+pub fn suggests_frame(name: &str, made_of_frames: bool) -> bool {
+    DISTINCTIVE.contains(&name) || (made_of_frames && METHODS.contains(&name))
+}
+
 fn is_stateful(name: &str) -> bool {
     matches!(name, "applyInPandas" | "applyInPandasWithState" | "transformWithState" | "transformWithStateInPandas")
 }
@@ -333,6 +354,12 @@ pub fn method(
                 None => return Ok(None),
             };
             derive(interpreter, frame, place, |input| Node::Filter { condition, input })?
+        }
+        "withColumn" | "withColumnRenamed" | "drop"
+            if interpreter.in_template()
+                && positional.iter().any(|value| value.as_str().is_none() && value.render_string().is_some()) =>
+        {
+            return with_unknown(interpreter, frame, name, arguments).map(Some);
         }
         "withColumn" => {
             let name = arguments.text(0, "colName").unwrap_or_else(|| "{column}".into());

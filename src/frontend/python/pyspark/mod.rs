@@ -13,7 +13,7 @@ mod writer;
 
 use super::interpret::{Eval, Interpreter, Stop};
 use super::value::{Arguments, Frame, Unknown, Value};
-use crate::model::{DataType, Node, Opaque, Place, Plan, Schema};
+use crate::model::{DataType, Expr, Node, Opaque, Place, Plan, Schema};
 use std::rc::Rc;
 
 /// Nodes a plan may be high; Spark itself gives up on plans of this height.
@@ -168,6 +168,20 @@ pub fn input_plans(arguments: &Arguments) -> Vec<Rc<Plan>> {
     plans
 }
 
+/// Columns among a call's arguments.
+pub fn input_columns(arguments: &Arguments) -> Vec<Rc<Expr>> {
+    let values = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, value)| value));
+    let mut columns = Vec::new();
+    for value in values {
+        match value {
+            Value::Column(expr) => columns.push(expr.clone()),
+            Value::Unknown(unknown) => columns.extend(unknown.columns.iter().cloned()),
+            _ => {}
+        }
+    }
+    columns
+}
+
 /// An option's value as Spark's option maps keep it: text, booleans in lower case.
 pub fn option_text(value: &Value) -> String {
     match value {
@@ -197,10 +211,10 @@ pub fn column_names(interpreter: &mut Interpreter<'_>, values: &[Value]) -> Vec<
     names
 }
 
-fn column_name(expr: &crate::model::Expr) -> Option<String> {
+fn column_name(expr: &Expr) -> Option<String> {
     match expr {
-        crate::model::Expr::Column(column) => Some(column.parts.join(".")),
-        crate::model::Expr::Alias { name, .. } => Some(name.to_string()),
+        Expr::Column(column) => Some(column.parts.join(".")),
+        Expr::Alias { name, .. } => Some(name.to_string()),
         _ => None,
     }
 }

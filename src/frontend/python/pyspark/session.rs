@@ -3,7 +3,7 @@
 use super::{frame, option_text, reader, types, window};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
-use crate::frontend::python::value::{Arguments, Reader, Value};
+use crate::frontend::python::value::{Arguments, Partial, Reader, Udf, Value};
 use crate::model::{DataType, Expr, Field, Node, Place, Plan, Schema};
 use std::rc::Rc;
 
@@ -77,7 +77,7 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
             let reason = "what a folder holds is only known at run time";
             interpreter.unknown(&name, "runtime-data", reason, place.clone())
         }
-        "pyspark.sql.SparkSession.getActiveSession" | "pyspark.dbutils.DBUtils" => {
+        "pyspark.sql.SparkSession.getActiveSession" | "pyspark.sql.SparkSession.active" | "pyspark.dbutils.DBUtils" => {
             Value::external(if path.ends_with("DBUtils") { "dbutils" } else { "spark" })
         }
         "pyspark.sql.Row" => {
@@ -98,6 +98,13 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
             }
         }
         "spark.newSession" => Value::external("spark"),
+        // A registered model is a function of its columns, known by where it comes from.
+        "mlflow.pyfunc.spark_udf" => {
+            let returns = super::column::data_type(interpreter, arguments.keyword("result_type"), place);
+            let function =
+                Value::Partial(Rc::new(Partial { function: Value::external(path), arguments: arguments.clone() }));
+            Value::Udf(Rc::new(Udf { function, returns, deterministic: true }))
+        }
         "delta.tables.DeltaTable.forName" | "delta.tables.DeltaTable.forPath" => Value::external("delta.tables.table"),
         _ if path.starts_with("delta.tables.table") => Value::external("delta.tables.table"),
         _ if path.starts_with("spark.conf.")
