@@ -203,8 +203,6 @@ impl Arguments {
 #[derive(Debug, Clone)]
 pub struct Frame {
     pub plan: Rc<Plan>,
-    /// Nodes above the deepest leaf, to keep plans from growing without end.
-    pub depth: u32,
 }
 
 #[derive(Debug, Clone)]

@@ -392,6 +392,10 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
             Value::None
         }
         "logging.getLogger" | "argparse.ArgumentParser" => Value::external(path),
+        _ if ["random.", "uuid.", "numpy.", "secrets.", "time."].iter().any(|module| path.starts_with(module)) => {
+            let reason = format!("`{path}` gives another value at each run");
+            interpreter.unknown_call(path, "runtime-data", &reason, arguments)
+        }
         _ if path.starts_with("logging.") || path.starts_with("pyspark.sql.streaming.query.") => Value::None,
         _ => return Ok(None),
     }))

@@ -1,5 +1,6 @@
 //! The Column API.
 
+use super::size;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Udf, Unknown, Value};
@@ -72,7 +73,11 @@ pub fn opaque(unknown: &Unknown) -> Expr {
 /// An operand: a column, or a Python constant as a literal.
 pub fn operand(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) -> Expr {
     match value {
-        Value::Column(expr) => expr.as_ref().clone(),
+        Value::Column(expr) => match size::of_expr(expr) {
+            // Running out is seen at the next step.
+            Some(nodes) if interpreter.spend(nodes / 8).is_ok() => expr.as_ref().clone(),
+            _ => too_large(interpreter, place),
+        },
         Value::SortKey(key) => key.expr.clone(),
         Value::None => Expr::null(),
         Value::Bool(flag) => Expr::literal(Constant::Boolean(*flag), DataType::Boolean),
@@ -103,6 +108,14 @@ pub fn operand(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) 
                 _ => Expr::null(),
             }
         }
+    }
+}
+
+fn too_large(interpreter: &mut Interpreter<'_>, place: &Place) -> Expr {
+    let reason = "this expression is too large to follow";
+    match interpreter.unknown("expression", "too-deep", reason, place.clone()) {
+        Value::Unknown(unknown) => opaque(&unknown),
+        _ => Expr::null(),
     }
 }
 

@@ -6,6 +6,7 @@ pub mod functions;
 mod grouped;
 pub mod reader;
 pub mod session;
+mod size;
 mod stateful;
 pub mod types;
 pub mod window;
@@ -15,9 +16,6 @@ use super::interpret::{Eval, Interpreter, Stop};
 use super::value::{Arguments, Frame, Unknown, Value};
 use crate::model::{DataType, Expr, Node, Opaque, Place, Plan, Schema};
 use std::rc::Rc;
-
-/// Nodes a plan may be high; Spark itself gives up on plans of this height.
-const MAX_PLAN_DEPTH: u32 = 400;
 
 /// Calls a library function by its path.
 pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments) -> Eval<Option<Value>> {
@@ -75,36 +73,21 @@ pub fn call_method(
 
 /// A DataFrame over this plan, under a fresh identity.
 pub fn frame(interpreter: &mut Interpreter<'_>, mut plan: Plan) -> Value {
-    let depth = depth_of(&plan);
     plan.frame = Some(interpreter.fresh_frame());
-    Value::Frame(Frame { plan: Rc::new(plan), depth })
+    Value::Frame(Frame { plan: Rc::new(plan) })
 }
 
-/// Height of a plan, walked without recursion.
-fn depth_of(plan: &Plan) -> u32 {
-    let mut deepest = 0;
-    let mut pending = vec![(plan, 1u32)];
-    while let Some((plan, depth)) = pending.pop() {
-        deepest = deepest.max(depth);
-        pending.extend(plan.inputs().into_iter().map(|input| (input, depth + 1)));
-    }
-    deepest
-}
-
-/// A DataFrame one node above another.
+/// A DataFrame one node above another; nothing where the plan grows beyond what Spark itself would plan.
 pub fn derive(
     interpreter: &mut Interpreter<'_>,
     frame: &Frame,
     place: &Place,
     node: impl FnOnce(Box<Plan>) -> Node,
 ) -> Eval<Value> {
-    interpreter.spend(1 + u64::from(frame.depth) / 8)?;
-    if frame.depth >= MAX_PLAN_DEPTH {
-        return Err(Stop::OutOfFuel);
-    }
-    let mut plan = Plan::at(node(Box::new(frame.plan.as_ref().clone())), place.clone());
-    plan.frame = Some(interpreter.fresh_frame());
-    Ok(Value::Frame(Frame { plan: Rc::new(plan), depth: frame.depth + 1 }))
+    let plan = Plan::at(node(Box::new(frame.plan.as_ref().clone())), place.clone());
+    let Some(weight) = size::of_plan(&plan) else { return Err(Stop::OutOfFuel) };
+    interpreter.spend(1 + weight / 16)?;
+    Ok(self::frame(interpreter, plan))
 }
 
 /// The plan of a value where a DataFrame is wanted; an unknown one keeps its reason, place and inputs.

@@ -180,13 +180,8 @@ fn create_data_frame(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -
     };
     let data = arguments.get(0, "data").cloned().unwrap_or(Value::None);
     let known = interpreter.items_of(&data).filter(|list| !list.open && list.items.len() <= 1_000);
-    let Some(list) = known else {
-        let reason = "the rows of this DataFrame are only known at run time";
-        interpreter.unknown("createDataFrame", "runtime-data", reason, place.clone());
-        let content = interpreter.contents.of_arguments(arguments);
-        let function = super::opaque("createDataFrame", reason, content, place.clone());
-        let node = Node::Opaque { function, keys: Vec::new(), output: schema, inputs: Vec::new() };
-        return Ok(frame(interpreter, Plan::at(node, place.clone())));
+    let Some(list) = known.filter(|list| !list.items.iter().any(|row| holds_unknown(row, 4))) else {
+        return Ok(runtime_rows(interpreter, schema, arguments));
     };
     let mut rows = Vec::new();
     for row in &list.items {
@@ -218,6 +213,30 @@ fn create_data_frame(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -
         }
     }
     Ok(frame(interpreter, Plan::at(Node::Values { rows, schema }, place.clone())))
+}
+
+/// Some cell is only known at run time.
+fn holds_unknown(value: &Value, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    match value {
+        Value::Unknown(_) | Value::Choice(_) => true,
+        Value::Str(text) => text.symbolic,
+        Value::Tuple(items) => items.iter().any(|item| holds_unknown(item, depth)),
+        Value::List(list) => list.borrow().items.iter().any(|item| holds_unknown(item, depth)),
+        Value::Dict(dict) => dict.borrow().items.iter().any(|(_, item)| holds_unknown(item, depth)),
+        _ => false,
+    }
+}
+
+/// A DataFrame of rows that the code makes at run time.
+fn runtime_rows(interpreter: &mut Interpreter<'_>, schema: Schema, arguments: &Arguments) -> Value {
+    let place = &arguments.place;
+    let reason = "the rows of this DataFrame are only known at run time";
+    interpreter.unknown("createDataFrame", "runtime-data", reason, place.clone());
+    let content = interpreter.contents.of_arguments(arguments);
+    let function = super::opaque("createDataFrame", reason, content, place.clone());
+    let node = Node::Opaque { function, keys: Vec::new(), output: schema, inputs: Vec::new() };
+    frame(interpreter, Plan::at(node, place.clone()))
 }
 
 /// Spark infers `bigint` and `double` from Python's numbers.

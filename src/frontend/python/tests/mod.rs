@@ -1,6 +1,7 @@
 //! Whole files through the interpreter.
 
 mod frames;
+mod hostile;
 mod language;
 mod measure;
 mod registration;
