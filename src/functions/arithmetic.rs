@@ -310,6 +310,9 @@ fn integers_apply(a: i64, b: i64, operation: Operation, result: &DataType, ansi:
     };
     match checked.and_then(|v| narrow(v, result)) {
         Some(value) => Ok(value),
+        None if ansi && matches!(result, DataType::Byte | DataType::Short) => {
+            Err(EvalError::new("BINARY_ARITHMETIC_OVERFLOW", format!("the operation caused overflow of {result}")))
+        }
         None if ansi => Err(overflow("the operation")),
         None => Ok(wrapped(a, b, operation, result)),
     }

@@ -276,9 +276,14 @@ fn interval_part(name: &str, source: &Value) -> Option<Value> {
     }
 }
 
-/// Strings stay with a format; without one they are cast by the body.
+/// With a format whatever is no date or time is read as text; without one the body casts.
 fn parsed_types(args: &[Argument]) -> Vec<DataType> {
-    args.iter().map(|a| a.data_type.clone()).collect()
+    args.iter()
+        .map(|a| match &a.data_type {
+            other if args.len() > 1 && !other.is_datetime() => implicit_cast(Param::Is(Simple::String), other),
+            data_type => data_type.clone(),
+        })
+        .collect()
 }
 
 /// Without a format these are casts, which Spark calls nullable where text is cast.

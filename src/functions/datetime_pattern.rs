@@ -367,7 +367,7 @@ mod tests {
 
     fn reparse(source: &str, pattern: &str) -> Option<String> {
         let (local, _) = parse(source, pattern).unwrap()?;
-        Some(super::super::cast::timestamp_text(local))
+        Some(super::super::display(&crate::model::Value::TimestampNtz(local.to_micros()?), &TimeZone::UTC))
     }
 
     #[test]

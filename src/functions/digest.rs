@@ -72,7 +72,7 @@ fn unhex(digits: &str) -> Value {
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// With padding, without line breaks (`spark.sql.chunkBase64String.enabled` off, its default).
-fn base64(input: &[u8]) -> String {
+pub(super) fn base64(input: &[u8]) -> String {
     let mut out = String::with_capacity(input.len().div_ceil(3) * 4);
     for chunk in input.chunks(3) {
         let word = (0..3).fold(0u32, |word, index| word << 8 | u32::from(chunk.get(index).copied().unwrap_or(0)));

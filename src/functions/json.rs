@@ -4,7 +4,7 @@
 //! the formats of dates and timestamps are not looked at.
 
 use super::access::{int_length, text};
-use super::cast::{plain_text, timestamp_text, try_cast};
+use super::cast::{plain_text, try_cast};
 use super::datetime_pattern as pattern;
 use super::ddl::parse_data_type;
 use super::function::{
@@ -76,7 +76,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         }
         Ok(Value::string(cells.join(",")))
     }),
-    Function::scalar(&["parse_json"], STRINGS, VARIANT, Nulls::PropagateOrNull, |c| {
+    Function::scalar(&["parse_json"], STRINGS, VARIANT, Nulls::Propagate, |c| {
         let source = c.text(0)?;
         match parse(source) {
             Some(document) => Ok(variant(&document)),
@@ -166,9 +166,6 @@ fn from_json(call: &Invocation) -> EvalResult {
     let formats = Formats::new(call.arg(2), &call.context.zone);
     let document = parse(call.text(0)?);
     let value = match (&document, call.result) {
-        (Some(Json::Array(rows)), DataType::Struct(_)) => {
-            rows.first().and_then(|row| typed(row, call.result, formats, 0))
-        }
         (Some(object @ Json::Object(_)), DataType::Array { element, .. }) => {
             typed(object, element, formats, 0).map(|only| Value::Array([only].into()))
         }
@@ -205,7 +202,10 @@ fn typed(document: &Json, data_type: &DataType, formats: Formats, depth: usize) 
             Some(Value::Map(object.iter().map(|(k, v)| (Value::string(k.as_str()), inner(v, value))).collect()))
         }
         (Json::Array(items), DataType::Array { element, .. }) => {
-            Some(Value::Array(items.iter().map(|item| inner(item, element)).collect()))
+            // An element that does not fit spoils the whole array.
+            let elements: Option<Vec<Value>> =
+                items.iter().map(|item| typed(item, element, formats, depth + 1)).collect();
+            elements.map(|elements| Value::Array(elements.into()))
         }
         (Json::Bool(v), DataType::Boolean) => Some(Value::Boolean(*v)),
         (Json::Number(number), to) if to.is_integral() => super::cast::narrow(number.as_i64()?, to),
@@ -263,8 +263,12 @@ fn write_value(out: &mut String, value: &Value, data_type: &DataType, zone: &Tim
             out.push_str(&quoted(&shown.unwrap_or_default()));
         }
         Value::TimestampNtz(micros) => {
-            let shown = timestamp_text(calendar::Local::from_micros(*micros)).replacen(' ', "T", 1);
-            out.push_str(&quoted(&shown));
+            let format = "yyyy-MM-dd'T'HH:mm:ss.SSS";
+            let shown = pattern::format(calendar::Local::from_micros(*micros), *micros, zone, format);
+            out.push_str(&quoted(&shown.unwrap_or_default()));
+        }
+        Value::Binary(bytes) => {
+            out.push_str(&quoted(&super::digest::base64(bytes)));
         }
         Value::Array(items) => {
             let element = if let DataType::Array { element, .. } = data_type { element } else { &DataType::Unknown };

@@ -75,7 +75,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         &["window_time"],
         Params::Common(usize::MAX),
         ResultType::Rule(window_time_type),
-        Nulls::Propagate,
+        Nulls::PropagateOrNull,
         |c| match fields(c.arg(0))?.get(1) {
             Some(Value::Timestamp(end)) => Ok(Value::Timestamp(end.saturating_sub(1))),
             Some(Value::TimestampNtz(end)) => Ok(Value::TimestampNtz(end.saturating_sub(1))),

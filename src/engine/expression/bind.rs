@@ -99,7 +99,7 @@ impl Binder<'_, '_> {
         self.parameters.truncate(outside);
         let body = body?;
         let (data_type, nullable) = (body.data_type.clone(), body.nullable);
-        Ok(Bound::new(BoundKind::Lambda(Box::new(body)), data_type, nullable))
+        Ok(Bound::new(BoundKind::Lambda { body: Box::new(body), parameters: params.len() }, data_type, nullable))
     }
 
     fn opaque(&mut self, opaque: &Opaque) -> Result<Bound, ExecutionError> {
@@ -185,7 +185,7 @@ pub(in crate::engine) fn coerce(
     let wanted = function.coerce(&arguments);
     let cast = |(arg, to): (Bound, DataType)| {
         let keep = arg.data_type == to || to.is_unknown() || arg.data_type.is_unknown();
-        if keep || matches!(arg.kind, BoundKind::Lambda(_)) {
+        if keep || matches!(arg.kind, BoundKind::Lambda { .. }) {
             return arg;
         }
         let (nullable, name) = (arg.nullable, arg.name.clone());

@@ -100,7 +100,7 @@ impl<'a> Evaluator<'a> {
             BoundKind::Cast { expr, try_cast } => self.cast_to(expr, &bound.data_type, *try_cast, frame),
             BoundKind::Call { function, args, types } => self.call(function, args, types, &bound.data_type, frame),
             // A lambda has a value only through the function it is given to.
-            BoundKind::Lambda(_) => Ok(Value::Null),
+            BoundKind::Lambda { .. } => Ok(Value::Null),
             BoundKind::Uninterpreted { name, identity, args } => {
                 self.note_uninterpreted(name);
                 self.uninterpreted(identity, args, &bound.data_type, frame)
@@ -191,17 +191,17 @@ impl<'a> Evaluator<'a> {
         // Callbacks speak `EvalError`; the error itself is kept beside it, with its own class.
         let failure = RefCell::new(None);
         let lambda = |position: usize, given: &[Value]| -> Result<Value, EvalError> {
-            let Some(BoundKind::Lambda(body)) = args.get(position).map(|arg| &arg.kind) else {
+            let Some(BoundKind::Lambda { body, parameters: named }) = args.get(position).map(|arg| &arg.kind) else {
                 return Ok(Value::Null);
             };
-            let parameters: Vec<Value> = frame.parameters.iter().chain(given).cloned().collect();
+            let parameters: Vec<Value> = frame.parameters.iter().chain(given.iter().take(*named)).cloned().collect();
             self.value(body, &Frame { parameters: &parameters, ..*frame }).map_err(|error| {
                 let outer = EvalError::new("INTERNAL_ERROR", error.message.clone());
                 *failure.borrow_mut() = Some(error);
                 outer
             })
         };
-        let has_lambda = args.iter().any(|arg| matches!(arg.kind, BoundKind::Lambda(_)));
+        let has_lambda = args.iter().any(|arg| matches!(arg.kind, BoundKind::Lambda { .. }));
         let call =
             Invocation { args: &values, types, result, context, lambda: if has_lambda { Some(&lambda) } else { None } };
         function.evaluate(&call).map_err(|error| failure.take().unwrap_or_else(|| error.into()))

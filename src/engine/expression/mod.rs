@@ -51,7 +51,11 @@ pub(super) enum BoundKind {
         args: Vec<Bound>,
         types: Vec<DataType>,
     },
-    Lambda(Box<Bound>),
+    /// It may name fewer parameters than its function has values for.
+    Lambda {
+        body: Box<Bound>,
+        parameters: usize,
+    },
     /// A deterministic hash of `identity` and the arguments stands for the value.
     Uninterpreted {
         name: Arc<str>,

@@ -169,7 +169,7 @@ static DISCRETE: Aggregate =
     percentile_of(|buffer, call| match distribution(Format::Counts, buffer, call.descending)? {
         None => Ok(Value::Null),
         Some(rows) => rows.each(0.5, |p| {
-            let row = ((rows.total as f64 * p).ceil() as i64 - 1).max(0);
+            let row = ((rows.total as f64 * p).ceil() as i64).saturating_sub(1).max(0);
             Ok(typed(number(rows.at(row))?, call.result))
         }),
     });
@@ -183,7 +183,7 @@ static APPROXIMATE: Aggregate = Aggregate {
     finish: |buffer, _| match distribution(Format::Summary, buffer, false)? {
         None => Ok(Value::Null),
         Some(rows) => rows.each(0.5, |p| {
-            let row = ((rows.total as f64 * p).ceil() as i64 - 1).max(0);
+            let row = ((rows.total as f64 * p).ceil() as i64).saturating_sub(1).max(0);
             Ok(rows.at(row).clone())
         }),
     },
@@ -196,8 +196,9 @@ static MODE: Aggregate = Aggregate {
         let Some(rows) = distribution(Format::Counts, buffer, call.descending)? else { return Ok(Value::Null) };
         let (mut best, mut most, mut before) = (Value::Null, 0, 0);
         for (value, upto) in rows.values {
-            if upto - before > most {
-                (best, most) = (value, upto - before);
+            let count = upto.saturating_sub(before);
+            if count > most {
+                (best, most) = (value, count);
             }
             before = upto;
         }

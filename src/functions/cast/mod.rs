@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(super) use number::{double_text, narrow};
 pub use rules::{can_cast, can_up_cast, cast_nullable};
-pub(super) use temporal::{read_date, read_timestamp, read_timestamp_ntz, timestamp_text};
+pub(super) use temporal::{read_date, read_timestamp, read_timestamp_ntz};
 pub use text::display;
 pub(super) use text::plain_text;
 

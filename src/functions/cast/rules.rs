@@ -41,8 +41,9 @@ pub fn cast_nullable(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (a, b) if a == b => false,
         (DataType::Null, _) => true,
+        (DataType::Variant, _) => true,
         (DataType::String, DataType::Binary) | (_, DataType::String) => false,
-        (DataType::String, _) | (DataType::Variant, _) | (DataType::Unknown, _) | (_, DataType::Unknown) => true,
+        (DataType::String, _) | (DataType::Unknown, _) | (_, DataType::Unknown) => true,
         (DataType::Timestamp, DataType::Byte | DataType::Short | DataType::Int) => true,
         (DataType::Float | DataType::Double, DataType::Timestamp) => true,
         (DataType::Timestamp | DataType::TimestampNtz, DataType::Date) => false,

@@ -145,7 +145,7 @@ pub(super) fn date_text(days: i64) -> String {
 }
 
 /// `yyyy-MM-dd HH:mm:ss` with as many digits of the fraction as are not zero.
-pub(crate) fn timestamp_text(local: Local) -> String {
+pub(super) fn timestamp_text(local: Local) -> String {
     let fraction = match local.fraction() {
         0 => String::new(),
         micros => format!(".{micros:06}").trim_end_matches('0').to_owned(),
