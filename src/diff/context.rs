@@ -3,7 +3,7 @@
 use super::change::{Change, Fact};
 use super::{dataset, flow};
 use crate::analyze::{Analysis, AnalyzedFlow};
-use crate::model::{Dataset, Flow, Pipeline, PipelineKind, QualifiedName};
+use crate::model::{Dataset, Flow, FlowKind, OutputMode, Pipeline, PipelineKind, QualifiedName};
 
 /// Fills in the common facts.
 pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
@@ -27,6 +27,7 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                 if let Some((flow, _)) = of(after).or(old) {
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
+                    facts.push(("output_mode", Fact::Text(output_mode(&flow.kind).to_owned())));
                 }
                 facts.extend(old.map(|(_, analyzed)| state_facts(&[analyzed])).unwrap_or_default());
             }
@@ -92,6 +93,17 @@ fn flow<'a>(
     let found = of_target.find(|(flow, _)| flow.name == name);
     // A renamed flow is the only one left on the other side, or none is known.
     found.or_else(|| flows(analysis, key).find(|(flow, _)| flow.target == *target))
+}
+
+fn output_mode(kind: &FlowKind) -> &'static str {
+    match kind {
+        FlowKind::StreamJob(writer) => match writer.output_mode {
+            OutputMode::Append => "append",
+            OutputMode::Update => "update",
+            OutputMode::Complete => "complete",
+        },
+        _ => "append",
+    }
 }
 
 fn state_facts(flows: &[&AnalyzedFlow]) -> Vec<(&'static str, Fact)> {

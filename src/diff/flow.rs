@@ -182,6 +182,9 @@ fn compare_queries(mut comparison: Comparison) -> Vec<Change> {
     }
     comparison.exchanged = exchanged;
     let mut explained = Explained::default();
+    // What a source that came or went contributed differs for that reason alone.
+    let counted = changes.iter().filter(|change| matches!(change.kind, "source-added" | "source-removed"));
+    explained.add(counted.filter_map(|change| change.text("source").map(|source| format!("{source}."))));
     changes.extend(compare_code(&comparison, &mut explained));
     changes.extend(watermark::compare(&comparison));
     changes.extend(state::compare(&comparison, &mut explained));

@@ -28,6 +28,7 @@ pub const COMMON: &[&str] = &[
     "protected",
     "flow",
     "flow_kind",
+    "output_mode",
     "stateful",
     "watermarked",
     "aggregated",
@@ -45,6 +46,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("protected", "flag: pipelines.reset.allowed is false before or after"),
     ("flow", "text: name of the flow"),
     ("flow_kind", "text: default, append, once, auto-cdc, auto-cdc-once, replace-where, replace-using or stream-job"),
+    ("output_mode", "text: append, update or complete; flows of pipelines append"),
     ("stateful", "flag: the flow kept state before"),
     ("watermarked", "flag: the flow had a watermark before"),
     ("aggregated", "flag: the flow aggregated before"),
@@ -97,6 +99,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("aspect", "text: which part of it changed"),
     ("join_type_before", "text: join type before"),
     ("join_type_after", "text: join type now"),
+    ("avro", "flag: state is encoded in Avro, and columns were only added"),
     ("store", "text: the state store concerned"),
     ("name_used", "flag: the new name stands in another definition as well"),
     ("case_only", "flag: only letter case differs"),
@@ -231,7 +234,7 @@ kinds! {
     "join-type-changed": "inner, outer or semi join" ["join_type_before", "join_type_after"];
     "join-condition-changed": "what a stream-stream join asks beside its keys" ["before", "after", "types_equal", "types_known", "aspect"];
     "join-state-changed": "columns that a stream-stream join keeps for either side" ["store", "before", "after", "added", "removed", "types_before", "types_after", "types_equal", "types_known"];
-    "state-schema-changed": "columns of a user-defined state" ["operator", "store", "before", "after", "added", "removed", "types_equal", "types_known", "aspect"];
+    "state-schema-changed": "columns of a user-defined state" ["operator", "store", "before", "after", "added", "removed", "types_known", "aspect", "avro"];
     "state-timeout-changed": "timeout or time mode of a user-defined state" ["operator", "before", "after", "types_equal"];
     "state-function-changed": "code that reads and writes a user-defined state" ["operator", "code", "code_path"];
     "limit-changed": "how many rows a stream may give in all" ["before", "after"];

@@ -272,10 +272,39 @@ fn pair_flows(before: &Side, after: &Side, datasets: &[DatasetPair]) -> Vec<Flow
             pairs.extend(pair_flows_of_dataset(before, after, before_flows, after_flows));
         }
     }
+    join_moved_jobs(before, after, &mut pairs);
     pairs.sort_by(|x, y| {
         (&x.pipeline, &x.dataset, &x.flow, x.status).cmp(&(&y.pipeline, &y.dataset, &y.flow, y.status))
     });
     pairs
+}
+
+/// A streaming query outside of pipelines is its checkpoint: one that writes elsewhere is the same query still.
+fn join_moved_jobs(before: &Side, after: &Side, pairs: &mut Vec<FlowPair>) {
+    let checkpoint = |side: &Side, reference: Option<FlowRef>| match &side.flow(reference?)?.kind {
+        FlowKind::StreamJob(writer) => writer.checkpoint.clone(),
+        _ => None,
+    };
+    let gone: Vec<(usize, String, Option<FlowRef>)> = (pairs.iter().enumerate())
+        .filter(|(_, pair)| pair.status == FlowStatus::Removed)
+        .filter_map(|(index, pair)| Some((index, checkpoint(before, pair.before)?, pair.before)))
+        .collect();
+    let mut joined = Vec::new();
+    for (index, path, reference) in gone {
+        let same = |pair: &&mut FlowPair| {
+            pair.status == FlowStatus::Added && checkpoint(after, pair.after).as_deref() == Some(path.as_str())
+        };
+        if let Some(pair) = pairs.iter_mut().find(same) {
+            pair.before = reference;
+            pair.status = FlowStatus::Unchanged;
+            joined.push(index);
+        }
+    }
+    let mut index = 0;
+    pairs.retain(|_| {
+        index += 1;
+        !joined.contains(&(index - 1))
+    });
 }
 
 fn pair_flows_of_dataset(before: &Side, after: &Side, old: &[FlowRef], new: &[FlowRef]) -> Vec<FlowPair> {

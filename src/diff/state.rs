@@ -492,7 +492,10 @@ fn compare_functions(
         let change = base("state-schema-changed").fact("added", surplus(&b, &a)).fact("removed", surplus(&a, &b));
         changes.push(change.values(b, a).fact("store", "default").fact("aspect", "schema").fact("types_known", true));
     }
-    changes.extend(compare_variables(pipeline, operator, &old.variables, &new.variables));
+    let avro = comparison.before.configuration().iter().any(|(key, value)| {
+        key.eq_ignore_ascii_case("spark.sql.streaming.stateStore.encodingFormat") && value.eq_ignore_ascii_case("avro")
+    });
+    changes.extend(compare_variables(pipeline, operator, (&old.variables, &new.variables), avro));
     if old.time_mode != new.time_mode || old.output_mode != new.output_mode {
         let modes =
             |function: &StatefulFunction| vec![function.time_mode.to_string(), function.output_mode.to_string()];
@@ -520,8 +523,8 @@ fn compare_functions(
 fn compare_variables(
     pipeline: &str,
     operator: &StatefulOperator,
-    old: &[StateVariable],
-    new: &[StateVariable],
+    (old, new): (&[StateVariable], &[StateVariable]),
+    avro: bool,
 ) -> Vec<Change> {
     let shown = |variable: &StateVariable| {
         let key = variable.key.as_ref().map(|key| format!("{key} → ")).unwrap_or_default();
@@ -553,7 +556,8 @@ fn compare_variables(
             };
         if !same {
             let aspect = if same_kind { "schema" } else { "variable-kind" };
-            changes.push(base(&variable.name, aspect).values(list(&[shown(variable)]), list(&[shown(other)])));
+            let change = base(&variable.name, aspect).values(list(&[shown(variable)]), list(&[shown(other)]));
+            changes.push(change.fact("avro", avro && same_kind && only_adds(&variable.value, &other.value)));
         }
     }
     for variable in new.iter().filter(|variable| old.iter().all(|other| other.name != variable.name)) {
@@ -561,6 +565,16 @@ fn compare_variables(
         changes.push(base(&variable.name, "variable-added").values(list(&[]), list(&came)).fact("added", came));
     }
     changes
+}
+
+/// A struct that keeps its fields, with their types and in their order, and gains others behind them.
+fn only_adds(old: &DataType, new: &DataType) -> bool {
+    match (old, new) {
+        (DataType::Struct(x), DataType::Struct(y)) => {
+            x.len() < y.len() && x.iter().zip(y).all(|(x, y)| same_stored(&x.data_type, &y.data_type))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
