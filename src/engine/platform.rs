@@ -28,6 +28,11 @@ impl Behaviour {
         self.is_lakeflow() || self.spark_version >= (4, 0)
     }
 
+    /// A predicate that makes a column non-nullable makes old state rows with a NULL there fail (seen on Spark 4.3, not on 3.5).
+    pub fn trusts_nullability(self) -> bool {
+        self.is_lakeflow() || self.spark_version >= (4, 0)
+    }
+
     /// Error classes of the state store's compatibility checks have names of their own (Spark 4.0 and later).
     pub fn names_state_errors(self) -> bool {
         self.is_lakeflow() || self.spark_version >= (4, 0)

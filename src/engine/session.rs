@@ -13,6 +13,8 @@ pub struct Session {
     pub now: i64,
     /// Number of the micro-batch; seeds `rand()` and its like, as Spark gives every batch a seed of its own.
     pub batch_id: u64,
+    /// Columns that the query's own predicates make non-nullable are read from state without a look at the NULL bit.
+    pub trusts_nullability: bool,
 }
 
 impl Session {

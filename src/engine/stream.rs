@@ -219,7 +219,12 @@ impl<'a, 'q> Run<'a, 'q> {
             late_events: watermark(offsets.len().checked_sub(2).and_then(|at| offsets.get(at))),
             eviction: watermark(offsets.last()),
         };
-        let session = Session { conf: self.configuration.clone(), now: now(world), batch_id: batch };
+        let session = Session {
+            conf: self.configuration.clone(),
+            now: now(world),
+            batch_id: batch,
+            trusts_nullability: self.behaviour.trusts_nullability(),
+        };
         let mut state = self.checkpoint.state.clone();
         let output = run_micro_batch(
             self.query.plan,

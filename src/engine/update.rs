@@ -493,7 +493,8 @@ impl Update<'_> {
 
     fn batch_rows(&self, at: usize) -> Result<super::operators::BatchOutput, ExecutionError> {
         let Some(member) = self.flows.get(at) else { return Err(ExecutionError::unsupported("no such flow")) };
-        let session = Session { conf: self.configuration(member.flow), now: stream::now(self.world), batch_id: 0 };
+        let now = stream::now(self.world);
+        let session = Session { conf: self.configuration(member.flow), now, ..Session::default() };
         let tables = Snapshot { world: self.world, pipeline: self.pipeline };
         run_batch(&member.analyzed.optimized, &tables, &session)
     }

@@ -126,11 +126,11 @@ impl SideShape {
         Ok(SideShape { columns: columns.to_vec(), keys, filter, evict })
     }
 
-    /// A stored row as this query reads it. It trusts its own nullability: the bits of a NULL are read as zero, and a NULL of a
-    /// type without a fixed width is a null pointer.
-    fn stored(&self, row: &Row) -> Result<Row, ExecutionError> {
+    /// A stored row as this query reads it. Where it trusts its own nullability, the bits of a NULL are read as zero, and a NULL
+    /// of a type without a fixed width is a null pointer.
+    fn stored(&self, row: &Row, trusts_nullability: bool) -> Result<Row, ExecutionError> {
         let broken = |(value, column): (&Value, &Attribute)| value.is_null() && !column.nullable;
-        if !row.iter().zip(&self.columns).any(broken) {
+        if !trusts_nullability || !row.iter().zip(&self.columns).any(broken) {
             return Ok(row.clone());
         }
         row.iter()
@@ -237,7 +237,7 @@ impl Joiner<'_> {
                 if semi && side == Side::Right && was_matched {
                     continue;
                 }
-                let stored = that.stored(&stored)?;
+                let stored = that.stored(&stored, self.evaluator.session.trusts_nullability)?;
                 let joined = Self::pair(side, row, &stored);
                 if let Some(residual) = &self.residual
                     && !self.evaluator.holds(residual, &joined, index)?

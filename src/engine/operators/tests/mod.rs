@@ -124,7 +124,7 @@ impl Query {
     }
 
     fn one(&mut self, plan: &Plan, mode: OutputMode, inputs: &[Rows]) -> Result<Vec<Row>, ExecutionError> {
-        let session = Session { batch_id: self.batch_id, ..Session::default() };
+        let session = Session { batch_id: self.batch_id, trusts_nullability: true, ..Session::default() };
         let batch = run_micro_batch(
             plan,
             MicroBatch {
