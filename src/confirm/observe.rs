@@ -5,7 +5,7 @@ use crate::analyze::Analysis;
 use crate::engine::{
     ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, location,
 };
-use crate::model::{DatasetKind, Effect, FlowKind, Pipeline, QualifiedName, Value};
+use crate::model::{DatasetKind, Effect, FlowKind, Pipeline, QualifiedName, Schema, SinkTarget, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A row by column name, NULLs left out: a column that is missing and one that is NULL are the same to a reader.
@@ -40,16 +40,18 @@ pub struct Observed {
 
 /// Rows of a table, those of one writer or all.
 pub fn rows_of(world: &World, location: &str, writer: Option<&str>) -> Multiset {
+    world.tables.get(location).map(|table| rows_as(table, &table.schema, writer)).unwrap_or_default()
+}
+
+/// The same as a reader with these columns sees them.
+fn rows_as(table: &Table, schema: &Schema, writer: Option<&str>) -> Multiset {
     let mut rows = Multiset::new();
-    let Some(table) = world.tables.get(location) else { return rows };
-    let only;
-    let table = match writer {
-        Some(writer) => {
-            only = written_by(table, writer);
-            &only
-        }
-        None => table,
+    let mut table = match writer {
+        Some(writer) => written_by(table, writer),
+        None => table.clone(),
     };
+    table.schema = schema.clone();
+    let table = &table;
     let contents = contents(table);
     let names: Vec<String> = contents.schema.fields.iter().map(|field| field.name.to_lowercase()).collect();
     for row in &contents.rows {
@@ -83,6 +85,10 @@ pub fn minus(a: &Multiset, b: &Multiset) -> Multiset {
         .collect()
 }
 
+fn count(rows: &Multiset) -> usize {
+    rows.values().sum()
+}
+
 fn contains(a: &Multiset, b: &Multiset) -> bool {
     b.iter().all(|(row, count)| a.get(row).is_some_and(|here| here >= count))
 }
@@ -90,24 +96,32 @@ fn contains(a: &Multiset, b: &Multiset) -> bool {
 /// A table at the four moments of the experiment.
 struct Moments {
     resumed_1: Multiset,
+    /// The same rows under the columns that the table has in the end.
+    resumed_1_now: Multiset,
     resumed: Multiset,
     control_1: Multiset,
     control: Multiset,
+    /// A flow that writes it has read its sources from their beginning again, and its rows were taken.
+    read_again: bool,
 }
 
 impl Moments {
-    fn of(outcome: &Outcome, location: &str, before: Option<&str>, after: Option<&str>) -> Self {
+    fn of(outcome: &Outcome, location: &str, before: Option<&str>, after: Option<&str>, read_again: bool) -> Self {
         let mut resumed = rows_of(&outcome.resumed, location, after);
         if before != after {
             for (row, count) in rows_of(&outcome.resumed, location, before) {
                 *resumed.entry(row).or_insert(0) += count;
             }
         }
+        let old = outcome.resumed_batch_1.tables.get(location);
+        let now = outcome.resumed.tables.get(location).map(|table| &table.schema);
         Moments {
             resumed_1: rows_of(&outcome.resumed_batch_1, location, before),
+            resumed_1_now: old.zip(now).map(|(table, schema)| rows_as(table, schema, before)).unwrap_or_default(),
             resumed,
             control_1: rows_of(&outcome.control_batch_1, location, after),
             control: rows_of(&outcome.control_world, location, after),
+            read_again,
         }
     }
 
@@ -115,15 +129,18 @@ impl Moments {
         if self.resumed == self.control {
             return Effect::None;
         }
-        let (new, new_control) = (minus(&self.resumed, &self.resumed_1), minus(&self.control, &self.control_1));
+        let (new, new_control) = (minus(&self.resumed, &self.resumed_1_now), minus(&self.control, &self.control_1));
+        let old_differ = self.resumed_1 != self.control_1;
+        let kept = contains(&self.resumed, &self.resumed_1_now);
         let again = minus(&new, &new_control);
-        if !self.control_1.is_empty() && contains(&again, &self.control_1) && contains(&self.resumed, &self.resumed_1) {
+        // Which rows a stateful query gives for old input may hang on where its batches end: then their number tells.
+        let twice = contains(&again, &self.control_1) || (self.read_again && count(&again) >= count(&self.control_1));
+        if kept && !self.resumed_1.is_empty() && !self.control_1.is_empty() && twice {
             return Effect::Replayed;
         }
-        if new != new_control {
-            return Effect::WrongRows;
-        }
-        if self.resumed_1 != self.control_1 { Effect::Mixed } else { Effect::WrongRows }
+        // A table that is rewritten at every batch has no rows of one batch: what lies under it is old.
+        let rewritten = !kept || !contains(&self.control, &self.control_1);
+        if old_differ && (rewritten || new == new_control) { Effect::Mixed } else { Effect::WrongRows }
     }
 }
 
@@ -232,13 +249,20 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         observation.error = Some(error.clone());
         return observation;
     }
+    if let FlowKind::StreamJob(write) = &definition.kind
+        && let SinkTarget::ForeachBatch(unit) = &write.target
+    {
+        observation.reason = Some(format!("what `{}` does with each batch is not executed", unit.name));
+        return observation;
+    }
     let siblings = pipeline.flows.iter().filter(|flow| flow.target == dataset).count();
+    let again = read_again(outcome, at, index);
     let single = siblings <= 1 && flows_into(before, &place) <= 1;
     let moments = if single {
-        Moments::of(outcome, &place, None, None)
+        Moments::of(outcome, &place, None, None, again)
     } else {
         let twin_name = twin.and_then(|(_, index)| flow_name(before, index));
-        Moments::of(outcome, &place, Some(twin_name.as_deref().unwrap_or(&name)), Some(&name))
+        Moments::of(outcome, &place, Some(twin_name.as_deref().unwrap_or(&name)), Some(&name), again)
     };
     let effect = moments.effect();
     let view =
@@ -246,6 +270,23 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
     observation
+}
+
+/// Whether AFTER's flow began at batch 0 and its rows were taken.
+fn read_again(outcome: &Outcome, pipeline: usize, index: usize) -> bool {
+    outcome.after.iter().any(|reports| match report(reports, pipeline, index).map(|report| &report.status) {
+        Some(FlowStatus::Completed(progress)) => progress.from_nothing && progress.rows > 0,
+        _ => false,
+    })
+}
+
+/// Flows that write to a place, by pipeline and index.
+fn flows_of<'a>(analysis: &'a Analysis, place: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+    analysis.flows.iter().enumerate().filter_map(move |(index, analyzed)| {
+        let pipeline = analysis.workspace.pipelines.get(analyzed.pipeline)?;
+        let flow = pipeline.flows.get(analyzed.flow)?;
+        (location(pipeline, flow).as_deref() == Some(place)).then_some((analyzed.pipeline, index))
+    })
 }
 
 fn flow_name(analysis: &Analysis, index: usize) -> Option<String> {
@@ -320,19 +361,26 @@ fn observe_tables(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec
             }
         }
     }
-    places
+    let mut tables: Vec<TableObservation> = places
         .into_keys()
         .map(|location| {
             let known = outcome.resumed.tables.contains_key(&location);
             let effect = match refusal(before, after, outcome, &location) {
                 Some(effect) => effect,
                 None if !outcome.control_world.tables.contains_key(&location) => known.then_some(Effect::Orphaned),
-                None => Some(Moments::of(outcome, &location, None, None).effect()),
+                None => {
+                    let again =
+                        flows_of(after, &location).any(|(pipeline, index)| read_again(outcome, pipeline, index));
+                    Some(Moments::of(outcome, &location, None, None, again).effect())
+                }
             };
             let name = location.rsplit(['/', '.']).next().unwrap_or(&location).to_owned();
             TableObservation { name, location, effect }
         })
-        .collect()
+        .collect();
+    // Of two tables of one name the one that is still written comes first.
+    tables.sort_by_key(|table| table.effect == Some(Effect::Orphaned));
+    tables
 }
 
 /// What failed flows make of their table: `refused` or `invalid` where none of its flows ran, none where nothing can be said,

@@ -8,6 +8,7 @@ use crate::model::{DataType, Field, Schema, StateStoreSchema, StatefulOperator};
 use std::collections::BTreeMap;
 
 const SCHEMA_CHECK: &str = "spark.sql.streaming.stateStore.stateSchemaCheck";
+const ENCODING: &str = "spark.sql.streaming.stateStore.encodingFormat";
 const AGGREGATION_FORMAT: &str = "spark.sql.streaming.aggregation.stateFormatVersion";
 pub const SOURCE_EVOLUTION: &str = "spark.sql.streaming.queryEvolution.enableSourceEvolution";
 
@@ -52,11 +53,7 @@ pub fn compare_sources(
             "source evolution cannot be switched on over an existing checkpoint",
         )),
         SourceOffsets::ByPosition(offsets) if offsets.len() != sources => Err(ExecutionError::new(
-            if behaviour.names_state_errors() {
-                "STREAM_FAILED/ASSERT_SOURCE_COUNT"
-            } else {
-                "java.lang.AssertionError"
-            },
+            if behaviour.names_state_errors() { "STREAM_FAILED/ASSERT_SOURCE_COUNT" } else { "AssertionError" },
             format!(
                 "There are [{}] sources in the checkpoint offsets and now there are [{sources}] sources requested by the \
                  query. Cannot continue.",
@@ -118,7 +115,7 @@ fn missing_state(operator: &StatefulOperator, behaviour: Behaviour) -> Execution
             "Cannot restart streaming query with stateful operators because the state directory is empty or missing.",
         )
     } else {
-        ExecutionError::new("java.io.FileNotFoundException", format!("state/{}/0/1.delta does not exist", operator.id))
+        ExecutionError::new("FileNotFoundException", format!("state/{}/0/1.delta does not exist", operator.id))
     }
 }
 
@@ -129,7 +126,8 @@ fn compare_operator(
     behaviour: Behaviour,
 ) -> Result<(), ExecutionError> {
     if new.name.starts_with("transformWithState") {
-        return compare_variables(old, new);
+        let evolves = configuration.get(ENCODING).is_some_and(|value| value.eq_ignore_ascii_case("avro"));
+        return compare_variables(old, new, evolves);
     }
     let check = configuration.get(SCHEMA_CHECK).is_none_or(|value| !value.eq_ignore_ascii_case("false"));
     for store in &new.stores {
@@ -217,8 +215,8 @@ fn type_compatible(new: &DataType, old: &DataType, behaviour: Behaviour) -> bool
     }
 }
 
-/// transformWithState: variables are matched by name; one that is new starts empty.
-fn compare_variables(old: &StatefulOperator, new: &StatefulOperator) -> Result<(), ExecutionError> {
+/// transformWithState: variables are matched by name; one that is new starts empty. `evolves` where values may gain columns.
+fn compare_variables(old: &StatefulOperator, new: &StatefulOperator, evolves: bool) -> Result<(), ExecutionError> {
     let mode = |operator: &StatefulOperator| operator.semantics.get("time-mode").cloned();
     if mode(old) != mode(new) {
         return Err(ExecutionError::new(
@@ -240,7 +238,8 @@ fn compare_variables(old: &StatefulOperator, new: &StatefulOperator) -> Result<(
                 format!("the key of the state variable `{}` has another type than before", store.store),
             ));
         }
-        if !same_types(&known.value, &store.value) {
+        let fits = same_types(&known.value, &store.value) || (evolves && extends(&store.value, &known.value));
+        if !fits {
             return Err(ExecutionError::new(
                 "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
                 format!("the value of the state variable `{}` has another type than before", store.store),
@@ -256,6 +255,17 @@ fn variable_kind(operator: &StatefulOperator, store: &StateStoreSchema) -> Optio
     listed.iter().find_map(|text| {
         let (name, kind) = text.split_once(':')?;
         (name.trim() == store.store.as_ref()).then(|| kind.split_whitespace().next().unwrap_or_default().to_owned())
+    })
+}
+
+/// Columns added to a value that is stored as Avro, which finds the old ones by name.
+fn extends(new: &Schema, old: &Schema) -> bool {
+    old.fields.iter().all(|field| match new.field(&field.name) {
+        Some(kept) => match (&kept.data_type, &field.data_type) {
+            (DataType::Struct(a), DataType::Struct(b)) => extends(&Schema::new(a.clone()), &Schema::new(b.clone())),
+            (a, b) => a == b,
+        },
+        None => false,
     })
 }
 

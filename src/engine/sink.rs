@@ -15,6 +15,8 @@ pub struct TableSink<'a> {
     pub output_mode: OutputMode,
     /// Another flow writes into the same table in this update: over files the two race for `_spark_metadata`.
     pub concurrent: bool,
+    /// A table of the catalog, which is read again after a write; a folder is not.
+    pub cataloged: bool,
 }
 
 impl Sink for TableSink<'_> {
@@ -48,7 +50,7 @@ impl Sink for TableSink<'_> {
             let missing = (last_compacted..batch.batch).find(|earlier| !table.sink_log.contains_key(earlier));
             let paths = table.append(rows, &schema, Some(self.writer));
             table.sink_log.insert(batch.batch, paths);
-            if let Some(missing) = missing {
+            if let Some(missing) = missing.filter(|_| self.cataloged) {
                 return Err(ExecutionError::new(
                     "STREAM_FAILED/FILE_SINK_LOG_MISSING",
                     format!("{}/_spark_metadata/{missing} doesn't exist", table.location),
@@ -80,7 +82,8 @@ mod tests {
     fn write(world: &mut World, query: u64, batch: u64, concurrent: bool) -> Result<usize, ExecutionError> {
         let schema = Schema::new(vec![Field::new("id", DataType::Long)]);
         let rows = Rows::new(schema, vec![[Value::Long(i64::try_from(query).unwrap())].into()]);
-        let mut sink = TableSink { location: "t", writer: "f", output_mode: OutputMode::Append, concurrent };
+        let mut sink =
+            TableSink { location: "t", writer: "f", output_mode: OutputMode::Append, concurrent, cataloged: true };
         sink.write(world, SinkBatch { query, batch, rows })
     }
 

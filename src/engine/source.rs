@@ -98,7 +98,7 @@ impl<'a> StreamSource<'a> {
             let class = match self.kind {
                 Kind::Iceberg(_) => "IllegalArgumentException",
                 _ if self.behaviour.names_state_errors() => "STREAM_FAILED/OFFSET_JSON_OF_OTHER_SOURCE",
-                _ => "org.json4s.MappingException",
+                _ => "MappingException",
             };
             return Err(ExecutionError::new(class, "the checkpoint's offset was written by a source of another kind"));
         }
@@ -262,8 +262,11 @@ impl<'a> StreamSource<'a> {
                     Some(Offset::Files { log }) => log + 1,
                     _ => 0,
                 };
-                let wanted = entries(log, first, *last);
-                Ok(wanted.into_iter().filter_map(|path| scan::file(world, path)).flat_map(|f| self.typed(f)).collect())
+                let wanted = entries(log, first, *last).into_iter();
+                let mut files: Vec<&DataFile> = wanted.filter_map(|path| scan::file(world, path)).collect();
+                // `FilePartition` packs the largest files first, and which of two duplicates comes first hangs on it.
+                files.sort_by_key(|file| std::cmp::Reverse(file.content.size()));
+                Ok(files.into_iter().flat_map(|file| self.typed(file)).collect())
             }
             (Kind::Delta(location), Some(Offset::Delta { version, .. })) => {
                 self.delta_rows(scan::table(world, location)?, start, *version)

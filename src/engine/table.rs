@@ -84,6 +84,16 @@ impl Content {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Something that grows with the file's length on disk: bytes of JSON lines, values of rows.
+    pub fn size(&self) -> usize {
+        match self {
+            Content::Rows(rows) => rows.iter().map(|row| row.len()).sum(),
+            Content::Records(records) => {
+                records.iter().map(|record| Json::Object(record.clone()).to_string().len()).sum()
+            }
+        }
+    }
 }
 
 /// A file: never changed once written, known to readers by its path.
@@ -243,6 +253,23 @@ impl Table {
         self.detached.extend(self.commits.iter().map(|commit| commit.version));
         self.commits.clear();
         self.schema = schema;
+    }
+
+    /// DROP COLUMN: its values go with it, so that a column added later under the same name starts with NULLs.
+    pub fn drop_column(&mut self, name: &str) {
+        self.schema.fields.retain(|field| !field.name.eq_ignore_ascii_case(name));
+        for file in self.commits.iter_mut().flat_map(|commit| &mut commit.added) {
+            let mut schema = file.schema.as_ref().clone();
+            for field in schema.fields.iter_mut().filter(|field| field.name.eq_ignore_ascii_case(name)) {
+                field.name = format!("{name} (dropped)");
+            }
+            file.schema = Arc::new(schema);
+            if let Content::Records(records) = &file.content {
+                let mut records: Vec<Record> = records.to_vec();
+                records.iter_mut().for_each(|record| record.retain(|key, _| !key.eq_ignore_ascii_case(name)));
+                file.content = Content::Records(records.into());
+            }
+        }
     }
 
     /// Makes `version` the current one again.

@@ -357,7 +357,10 @@ impl Update<'_> {
     fn execute(&mut self, at: usize) -> Result<Progress, ExecutionError> {
         let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
         if let Some(error) = member.analyzed.errors.first() {
-            return Err(ExecutionError::new(error.class.clone(), error.message.clone()));
+            // Before Spark 4.0 what a stream cannot do had no error class.
+            let unnamed = fails_at_start(&error.class) && !self.behaviour.names_state_errors();
+            let class = if unnamed { "ExtendedAnalysisException" } else { &error.class };
+            return Err(ExecutionError::new(class, error.message.clone()));
         }
         let dataset = self.dataset(member).cloned();
         let (flow, analyzed) = (member.flow, member.analyzed);
@@ -428,13 +431,15 @@ impl Update<'_> {
             self.world.create(location, format, member.analyzed.schema.clone());
         }
         let writer = member.flow.name.clone();
+        let cataloged = self.dataset(member).is_none_or(|dataset| dataset.kind != DatasetKind::Sink);
         match cdc::CdcTarget::of(member.analyzed, member.flow) {
             Some(target) => {
                 let mut sink = CdcSink::new(target, location, &writer);
                 self.run_query(at, OutputMode::Update, true, &mut sink)
             }
             None => {
-                let mut sink = TableSink { location, writer: &writer, output_mode: OutputMode::Append, concurrent };
+                let mut sink =
+                    TableSink { location, writer: &writer, output_mode: OutputMode::Append, concurrent, cataloged };
                 self.run_query(at, OutputMode::Append, true, &mut sink)
             }
         }
@@ -464,11 +469,11 @@ impl Update<'_> {
             write.trigger.as_deref().is_none_or(|trigger| !trigger.to_lowercase().contains("processing"));
         let mode = write.output_mode;
         let location = match (&write.target, self.location(member)) {
-            (SinkTarget::Table(_) | SinkTarget::Path { .. }, Some(location)) => location,
+            (SinkTarget::Table(_) | SinkTarget::Path { .. } | SinkTarget::Connector { .. }, Some(location)) => location,
             _ => return self.run_query(at, mode, available_now, &mut NoSink),
         };
         let format = match &write.target {
-            SinkTarget::Path { format, .. } => format.clone(),
+            SinkTarget::Path { format, .. } | SinkTarget::Connector { format } => format.clone(),
             _ => self
                 .dataset(member)
                 .and_then(|dataset| dataset.format.clone())
@@ -487,7 +492,9 @@ impl Update<'_> {
         if mode != OutputMode::Complete || table.format == TableFormat::Iceberg {
             table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode, self.behaviour)?;
         }
-        let mut sink = TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false };
+        let cataloged = matches!(write.target, SinkTarget::Table(_));
+        let mut sink =
+            TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false, cataloged };
         self.run_query(at, mode, available_now, &mut sink)
     }
 

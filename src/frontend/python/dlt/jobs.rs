@@ -22,6 +22,8 @@ impl Interpreter<'_> {
         self.register_target(dataset);
         let name = write.query_name.clone().or_else(|| (!target.name.is_empty()).then(|| target.to_string()));
         let name = name.or_else(|| write.checkpoint.clone()).unwrap_or_else(|| "query".to_owned());
+        let session = self.conf.iter().filter(|(key, _)| key.starts_with("spark."));
+        let spark_conf = session.map(|(key, value)| (key.clone(), value.clone())).collect();
         self.register_flow(FlowDraft {
             name,
             target: text,
@@ -29,7 +31,7 @@ impl Interpreter<'_> {
             query: Value::None,
             plan: Some(plan),
             dataset: None,
-            spark_conf: Default::default(),
+            spark_conf,
             comment: None,
             place: place.clone(),
         });
