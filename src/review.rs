@@ -7,6 +7,7 @@ use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
+use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
 use crate::project::{self, ConfigFile, Project};
@@ -81,7 +82,8 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
     let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts);
-    let flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
+    let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
+    explain_by_upstream(&a.analysis, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
     let mut report = Report {
         before: Side { label: before.label().to_owned() },
@@ -225,6 +227,32 @@ fn verdict(
         findings: assessed.findings.clone(),
         before: place(before, pair.before),
         after: place(after, pair.after),
+    }
+}
+
+/// A flow that only passes on what happened to a table it reads is no contradiction of its own claim: the impact tells it.
+fn explain_by_upstream(after: &Analysis, difference: &Diff, flows: &mut [FlowVerdict]) {
+    if flows.iter().all(|flow| flow.confirmation.as_ref().and_then(Confirmation::agrees) != Some(false)) {
+        return;
+    }
+    let graph = Graph::new(after);
+    let mut affected: BTreeMap<usize, String> = BTreeMap::new();
+    for (pair, verdict) in difference.flows.iter().zip(flows.iter()) {
+        let node = pair.after.and_then(|flow| graph.find(after, flow.pipeline, &pair.dataset));
+        if let Some(node) = node.filter(|_| !matches!(verdict.effect, Effect::None | Effect::Ignored)) {
+            for reader in graph.reachable(node).into_iter().filter(|reader| *reader != node) {
+                affected.entry(reader.index()).or_insert_with(|| pair.dataset.to_string());
+            }
+        }
+    }
+    for (pair, verdict) in difference.flows.iter().zip(flows.iter_mut()) {
+        let node = pair.after.and_then(|flow| graph.find(after, flow.pipeline, &pair.dataset));
+        let upstream = node.and_then(|node| affected.get(&node.index()));
+        if let (Some(upstream), Some(confirmation)) = (upstream, &mut verdict.confirmation)
+            && confirmation.agrees() == Some(false)
+        {
+            confirmation.explained_by(upstream);
+        }
     }
 }
 

@@ -86,7 +86,7 @@ fn confirmation(confirmation: &Confirmation) -> Value {
             "witness": null,
             "reason": reason,
         }),
-        Confirmation::Ran { run, agrees } => json!({
+        Confirmation::Ran { run, agrees, follows_from } => json!({
             "engine": "mini",
             "observed": run.observed.map(Effect::as_str),
             "error_class": run.error_class,
@@ -94,6 +94,7 @@ fn confirmation(confirmation: &Confirmation) -> Value {
             "agrees": agrees,
             "witness": run.witness.as_ref().map(|w| witness(w, run.seed, &run.dataset.to_string())),
             "reason": run.reason,
+            "follows_from": follows_from,
             "uninterpreted": run.uninterpreted,
             "data": if run.seed.is_some() { "generated" } else { "given" },
         }),

@@ -66,8 +66,10 @@ pub enum Confirmation {
     },
     Ran {
         run: Box<FlowConfirmation>,
-        /// None where the engine could observe nothing.
+        /// None where the engine could observe nothing, or where what it saw follows from a table upstream.
         agrees: Option<bool>,
+        /// The table upstream whose changed rows explain an observation that no finding of this flow claims.
+        follows_from: Option<String>,
     },
 }
 
@@ -79,7 +81,15 @@ impl Confirmation {
     /// Compares what was observed with what is claimed.
     pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
         let agrees = run.observed.map(|observed| same_outcome(claimed, observed));
-        Confirmation::Ran { run: Box::new(run), agrees }
+        Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
+    }
+
+    /// Takes an unclaimed observation as the consequence of what happens upstream: no contradiction of this flow's claim.
+    pub fn explained_by(&mut self, upstream: &str) {
+        if let Confirmation::Ran { agrees, follows_from, .. } = self {
+            *agrees = None;
+            *follows_from = Some(upstream.to_owned());
+        }
     }
 
     pub fn agrees(&self) -> Option<bool> {

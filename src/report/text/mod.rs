@@ -137,7 +137,11 @@ fn evidence(flow: &FlowVerdict) -> String {
     match &flow.confirmation {
         None => String::new(),
         Some(Confirmation::NotRun { reason }) => format!("not run: {}", safe::inline(reason)),
-        Some(Confirmation::Ran { run, agrees }) => match (agrees, run.observed) {
+        Some(Confirmation::Ran { run, follows_from: Some(upstream), .. }) => {
+            let observed = run.observed.map_or("nothing", Effect::as_str);
+            format!("the engine saw {observed}, because of {}", safe::inline(upstream))
+        }
+        Some(Confirmation::Ran { run, agrees, .. }) => match (agrees, run.observed) {
             (Some(true), _) if run.seed.is_some() => "seen on generated rows".to_owned(),
             (Some(true), _) => "seen on the given rows".to_owned(),
             (_, Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
