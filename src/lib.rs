@@ -12,6 +12,7 @@
 //! - [`diff`]: typed changes between two analysed revisions.
 //! - [`rules`]: what a change is claimed to do, and the remedies.
 //! - [`impact`]: what that does downstream, and the refresh plan.
+//! - [`policy`]: which findings are accepted: suppressions, `allow` entries, a baseline.
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
 //! - [`review`]: the main job, from two trees to a report.
@@ -28,6 +29,7 @@ pub mod functions;
 pub mod graph;
 pub mod impact;
 pub mod model;
+pub mod policy;
 pub mod project;
 pub mod report;
 pub mod review;

@@ -16,6 +16,7 @@ pub fn command() -> Command {
         .arg(directory())
         .arg(color())
         .subcommand(diff())
+        .subcommand(baseline())
         .subcommand(show())
         .subcommand(rules())
         .subcommand(explain())
@@ -52,6 +53,24 @@ fn diff() -> Command {
         .args(analysis_options())
         .args(report_options())
         .args(confirmation_options())
+}
+
+fn baseline() -> Command {
+    Command::new("baseline")
+        .about("Writes the findings of a comparison into a file, as accepted ones for `--baseline`")
+        .arg(revisions())
+        .args(compared_trees())
+        .args(analysis_options())
+        .args(confirmation_options())
+        .arg(
+            Arg::new("output")
+                .long("output")
+                .short('o')
+                .value_name("FILE")
+                .value_hint(ValueHint::FilePath)
+                .default_value("pipelint-baseline.json")
+                .help("File to write"),
+        )
 }
 
 /// `A..B`, `A...B`, `A`, or nothing.

@@ -3,6 +3,7 @@
 use super::{Failure, Outcome, output};
 use crate::confirm::Data;
 use crate::model::{Diagnostic, DiagnosticLevel, Severity};
+use crate::policy::Baseline;
 use crate::project::ConfigFile;
 use crate::report::{self, Format, Report, Style};
 use crate::review::{self, ConfirmWith};
@@ -23,7 +24,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
             "name the pipelines in pipelint.yaml, run in the right folder, or pass --allow-empty",
         ));
     }
-    Ok(if report.fails(fail_on(args)?) { Outcome::Findings } else { Outcome::Clean })
+    Ok(if report.fails(fail_on(args, report.fail_on)?) { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// Compares two revisions of a repository with default options and prints the text report.
@@ -42,7 +43,7 @@ pub(super) fn failure(error: revision::RevisionError) -> Failure {
     Failure { message: error.message, help: error.help }
 }
 
-fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison, Failure> {
+pub(super) fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison, Failure> {
     let text = |name: &str| args.get_one::<String>(name);
     let selection = match (text("before"), text("after"), text("revisions")) {
         (Some(before), Some(after), _) => Selection::Folders { before: folder.join(before), after: folder.join(after) },
@@ -55,7 +56,7 @@ fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison, Failure> {
     revision::open(&selection, folder).map_err(failure)
 }
 
-fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
+pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
     let confirm = match (text("confirm").as_deref(), text("data")) {
         (Some("off"), _) => ConfirmWith::Nothing,
@@ -64,7 +65,21 @@ fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure>
         ),
         _ => ConfirmWith::GeneratedRows,
     };
-    Ok(review::Options { confirm, ..analysis_options(args, folder)? })
+    let baseline = args
+        .try_get_one::<String>("baseline")
+        .ok()
+        .flatten()
+        .cloned()
+        .map(|path| read_baseline(folder, &path))
+        .transpose()?;
+    Ok(review::Options { confirm, baseline, ..analysis_options(args, folder)? })
+}
+
+fn read_baseline(folder: &Path, path: &str) -> Result<Baseline, Failure> {
+    let text = std::fs::read_to_string(folder.join(path)).map_err(|error| {
+        Failure::with_help(format!("cannot read `{path}`: {error}"), "`pipelint baseline` writes such a file")
+    })?;
+    Baseline::parse(path, &text).map_err(Failure::new)
 }
 
 /// What every subcommand that reads pipelines may be told: target, platform, configuration.
@@ -123,11 +138,12 @@ fn style(args: &ArgMatches) -> Style {
     Style { colors, width: output::width(), explain: args.get_flag("explain") }
 }
 
-fn fail_on(args: &ArgMatches) -> Result<Severity, Failure> {
+/// The option, else the configuration, else `error`.
+fn fail_on(args: &ArgMatches, configured: Option<Severity>) -> Result<Severity, Failure> {
     match args.get_one::<String>("fail-on").map(String::as_str) {
         Some("never") => Ok(Severity::Off),
         Some(word) => word.parse().map_err(Failure::new),
-        None => Ok(Severity::Error),
+        None => Ok(configured.unwrap_or(Severity::Error)),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0 nothing at or above `--fail-on`; 1 findings; 2 wrong usage, an error of the tool, or nothing analysed.
 
 mod arguments;
+mod baseline;
 mod completions;
 mod demo;
 mod diff;
@@ -74,6 +75,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
     match matches.subcommand() {
         Some(("diff", args)) => diff::run(args),
+        Some(("baseline", args)) => baseline::run(args),
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),
         Some(("rules", args)) => rules::run(args),

@@ -4,6 +4,7 @@
 //! [`ParseCache`] shared by two trees makes sure that what did not change is read and parsed once.
 
 mod cache;
+pub mod comments;
 pub mod notebook;
 pub mod origin;
 pub mod python;

@@ -68,6 +68,7 @@ fn flow(flow: &FlowVerdict) -> Value {
         "dataset": flow.dataset.to_string(),
         "status": flow.status.as_str(),
         "effect": flow.effect.as_str(),
+        "allowed": flow.open < flow.effect,
         "full_refresh": flow.full_refresh.as_str(),
         "confirmation": flow.confirmation.as_ref().map(confirmation),
         "findings": flow.findings,

@@ -49,6 +49,8 @@ pub struct FlowVerdict {
     pub status: FlowStatus,
     /// The worst that its findings claim, or what the engine observed where they leave it to the engine.
     pub effect: Effect,
+    /// The same without the findings that somebody accepted: what counts for the headline.
+    pub open: Effect,
     pub full_refresh: FullRefresh,
     /// None for an unchanged flow that nothing concerns.
     pub confirmation: Option<Confirmation>,
@@ -140,6 +142,8 @@ pub struct Report {
     pub plan: RefreshPlan,
     pub unresolved: Vec<(Revision, Unresolved)>,
     pub diagnostics: Vec<(Revision, Diagnostic)>,
+    /// What the configuration says of `--fail-on`.
+    pub fail_on: Option<Severity>,
     pub texts: Texts,
 }
 
@@ -147,7 +151,7 @@ impl Report {
     /// The worst effect on any flow or in any finding that is not allowed.
     pub fn worst(&self) -> Effect {
         let findings = self.findings.iter().filter(|finding| finding.allowed.is_none()).map(|finding| finding.effect);
-        self.flows.iter().map(|flow| flow.effect).chain(findings).max().unwrap_or(Effect::None)
+        self.flows.iter().map(|flow| flow.open).chain(findings).max().unwrap_or(Effect::None)
     }
 
     /// Findings of a severity that count.
@@ -167,6 +171,11 @@ impl Report {
 
     fn agreeing(&self, value: bool) -> usize {
         self.flows.iter().filter_map(|flow| flow.confirmation.as_ref()).filter(|c| c.agrees() == Some(value)).count()
+    }
+
+    /// Findings that nobody accepted.
+    pub fn open_findings(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.allowed.is_none()).count()
     }
 
     /// Some finding stands at or above the severity.

@@ -15,6 +15,8 @@ mod sql_text;
 mod syntax;
 mod value;
 
+pub use syntax::comments;
+
 #[cfg(test)]
 mod tests;
 

@@ -22,6 +22,7 @@ mod types;
 
 pub use define::define;
 pub use statements::{Script, Session, Statement, parse_statements};
+pub use tokens::comments;
 pub use types::{parse_data_type, parse_schema_ddl};
 
 use super::content_hash;

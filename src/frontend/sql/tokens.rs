@@ -3,9 +3,11 @@
 use super::dialect::SparkDialect;
 use super::text::{Prepared, prepare};
 use super::{Context, Problem};
+use crate::frontend::comments::Comment;
 use crate::model::{Place, Span as FileSpan};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A token with its place in the file and its bytes in the prepared text.
@@ -89,6 +91,31 @@ pub(super) fn lex(text: &str, context: &Context) -> Lexed {
         })
         .collect();
     Lexed { lexemes: join_numbers(lexemes), error, unknown, text: prepared.text }
+}
+
+/// All comments of a text, in order, as far as the tokenizer comes.
+pub fn comments(text: &str) -> Vec<Comment> {
+    let prepared = prepare(text, &BTreeMap::new());
+    let mut buffer = Vec::new();
+    // Where the tokenizer stops, the statements say so; the comments before it count.
+    let _ = Tokenizer::new(&SparkDialect, &prepared.text).tokenize_with_location_into_buf(&mut buffer);
+    let mut found = Vec::new();
+    let mut code_on_line = 0;
+    for TokenWithSpan { token, span } in buffer {
+        let Token::Whitespace(space) = token else {
+            code_on_line = span.end.line;
+            continue;
+        };
+        let (text, end_line) = match space {
+            Whitespace::SingleLineComment { comment, .. } => (comment, span.start.line),
+            Whitespace::MultiLineComment(comment) => (comment, span.end.line),
+            _ => continue,
+        };
+        let (line, column) = prepared.original(narrow(span.start.line), narrow(span.start.column));
+        let own_line = code_on_line != span.start.line;
+        found.push(Comment { line, column, end_line: narrow(end_line), cell: None, text, own_line });
+    }
+    found
 }
 
 fn original(location: Location, prepared: &Prepared, context: &Context) -> Location {

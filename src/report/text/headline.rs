@@ -27,7 +27,7 @@ fn sentence(report: &Report, worst: Effect) -> String {
     let parts: Vec<String> = Effect::ALL
         .iter()
         .rev()
-        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.effect == *effect).count()))
+        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.open == *effect).count()))
         .filter(|(effect, count)| *count > 0 && !matches!(effect, Effect::None))
         .map(|(effect, count)| outcome(effect, count))
         .collect();

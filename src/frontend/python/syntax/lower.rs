@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tree_sitter::{Node, Parser};
 
 /// Larger texts are no pipeline code.
-const MAX_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 /// Levels of nested syntax nodes; a chained call takes two.
 const MAX_NESTING: usize = 700;
 

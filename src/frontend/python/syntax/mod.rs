@@ -3,10 +3,12 @@
 //! Takes text, gives a [`Module`]: the parts of Python that the interpreter knows, with ranges inside the text. What it does not
 //! know becomes [`ExpressionKind::Unsupported`] with its kind; broken lines are listed and the rest is kept.
 
+mod comments;
 mod fingerprint;
 mod lower;
 mod strings;
 
+pub use comments::comments;
 pub use fingerprint::{Fingerprint, Token};
 pub use lower::parse;
 

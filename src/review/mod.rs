@@ -3,6 +3,8 @@
 //! Runs the road from one end to the other: project, frontend, analyze, diff, rules, impact, confirm. No terminal, no files
 //! beside the trees.
 
+mod acceptance;
+
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes};
@@ -10,10 +12,11 @@ use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
+use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
 use crate::report::{Confirmation, FlowVerdict, Report, Revision, Side, Texts};
 use crate::revision::Tree;
-use crate::rules::{Assessment, FlowAssessment, RuleBook, assess};
+use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, assess};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the user asks for beside the two trees.
@@ -25,6 +28,8 @@ pub struct Options {
     /// Stands in for the root's `pipelint.yaml` of both revisions.
     pub config: Option<ConfigFile>,
     pub confirm: ConfirmWith,
+    /// Findings that are accepted already.
+    pub baseline: Option<Baseline>,
 }
 
 /// How verdicts are confirmed.
@@ -78,7 +83,9 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
     let difference = diff(&b.analysis, &a.analysis);
     let (book, mut diagnostics) = rule_book(after, &a.project);
     let further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
-    let assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
+    let mut assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
+    let baseline = options.baseline.clone();
+    diagnostics.extend(acceptance::accept(&mut assessment.findings, (before, after), (&b, &a), &book, baseline));
     let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts);
@@ -96,6 +103,7 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
         plan,
         unresolved: tagged(b.unresolved, a.unresolved),
         diagnostics: tagged(b.diagnostics, diagnostics),
+        fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         texts: Texts::default(),
     };
     report.texts = texts(before, after, &report);
@@ -185,16 +193,26 @@ fn verdicts(
         .enumerate()
         .map(|(index, pair)| {
             let assessed = assessment.flows.get(index).unwrap_or(&none);
-            verdict(before, after, pair, assessed, confirmations, options)
+            let open = open_effect(assessed, &assessment.findings);
+            verdict(before, after, pair, (assessed, open), confirmations, options)
         })
         .collect()
+}
+
+/// The worst that findings claim which nobody accepted; none where an engine decides it.
+fn open_effect(assessed: &FlowAssessment, findings: &[Finding]) -> Option<Effect> {
+    let open = || assessed.findings.iter().filter_map(|index| findings.get(*index)).filter(|f| f.allowed.is_none());
+    if open().any(|finding| finding.observed) {
+        return None;
+    }
+    Some(open().map(|finding| finding.effect).max().unwrap_or(Effect::None))
 }
 
 fn verdict(
     before: &Analysis,
     after: &Analysis,
     pair: &FlowPair,
-    assessed: &FlowAssessment,
+    (assessed, open): (&FlowAssessment, Option<Effect>),
     confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
     options: &Options,
 ) -> FlowVerdict {
@@ -222,6 +240,7 @@ fn verdict(
         dataset: pair.dataset.clone(),
         status: pair.status,
         effect,
+        open: open.unwrap_or(effect),
         full_refresh: assessed.full_refresh,
         confirmation,
         findings: assessed.findings.clone(),
