@@ -71,6 +71,11 @@ pub struct Confirmation {
     pub tables: Vec<TableObservation>,
 }
 
+/// The rows that are generated for a pair of revisions from a seed.
+pub fn generated(before: &Analysis, after: &Analysis, seed: u64) -> Data {
+    generate::generate(&sources(before, after), &literals::collect(before, after), seed)
+}
+
 /// Runs the experiment and tells the worst effect over all seeds, flow by flow.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let Some(datasets) = &options.datasets else { return confirm_all(before, after, options) };
