@@ -6,6 +6,7 @@
 
 use super::optimize::conjuncts;
 use super::output::output;
+use super::state::aggregate_calls;
 use crate::functions;
 use crate::model::{
     AttrId, Attribute, Call, DataType, Expr, Frame, FrameBound, GroupingSets, JoinKind, JoinOn, Node, Opaque, Plan,
@@ -22,12 +23,14 @@ pub(super) struct Canonical {
     columns: BTreeMap<AttrId, String>,
     /// Sources by text, with how often each was met.
     sources: BTreeMap<String, usize>,
+    /// Marks the sources of subqueries, one prime a level, so that their numbers do not hang on the queries around them.
+    primes: String,
 }
 
 impl Canonical {
     /// Texts for every column that a resolved or optimized plan defines.
     pub fn of(plan: &Plan) -> Self {
-        let mut canonical = Canonical { columns: BTreeMap::new(), sources: BTreeMap::new() };
+        let mut canonical = Canonical { columns: BTreeMap::new(), sources: BTreeMap::new(), primes: String::new() };
         canonical.define(plan);
         canonical
     }
@@ -109,12 +112,16 @@ impl Canonical {
             }
         });
         for plan in plans {
+            let around = std::mem::take(&mut self.sources);
+            self.primes.push('\'');
             self.define(plan);
+            self.primes.pop();
+            self.sources = around;
         }
     }
 
     fn source_name(&mut self, read: &Read) -> String {
-        let text = source_text(&read.source, read);
+        let text = source_text(&read.source, read) + &self.primes;
         let count = self.sources.entry(text.clone()).or_insert(0);
         *count += 1;
         if *count == 1 { text } else { format!("{text}#{count}") }
@@ -403,10 +410,17 @@ impl Canonical {
                 format!("{} join [{on}] ({}) ({})", join_kind(*kind), self.node(left), self.node(right))
             }
             Node::Aggregate { groupings, sets, outputs, input, .. } => {
-                let keys: Vec<String> = groupings.iter().map(|g| self.expr(g)).collect();
-                let aggregates: Vec<String> = outputs.iter().map(|o| self.expr(o)).collect();
+                let mut keys: Vec<String> = groupings.iter().map(|g| self.expr(g)).collect();
+                let mut calls: Vec<String> =
+                    aggregate_calls(outputs).into_iter().map(|c| self.expr(&Expr::Call(c.clone()))).collect();
+                if !input.is_streaming() {
+                    // Order matters to state alone.
+                    keys.sort();
+                    calls.sort();
+                }
+                calls.dedup();
                 let sets = grouping_sets(sets).unwrap_or_default();
-                format!("aggregate {sets}[{}] [{}] {}", keys.join(", "), aggregates.join(", "), self.node(input))
+                format!("aggregate {sets}[{}] [{}] {}", keys.join(", "), calls.join(", "), self.node(input))
             }
             Node::Distinct { input } => format!("distinct {}", self.node(input)),
             Node::Deduplicate { keys, within_watermark, input } => {
@@ -525,10 +539,12 @@ pub(super) fn source_text(source: &Source, read: &Read) -> String {
 }
 
 fn literal(value: &Value, data_type: &DataType) -> String {
+    if value.is_null() {
+        return "null".to_owned();
+    }
     let text = functions::display(value, &functions::EvalContext::default().zone);
     match data_type {
         DataType::String => format!("'{}'", text.replace('\'', "''")),
-        DataType::Null => "null".to_owned(),
         DataType::Boolean | DataType::Byte | DataType::Short | DataType::Int | DataType::Long => text,
         DataType::Double | DataType::Float | DataType::Decimal { .. } => text,
         DataType::DayTimeInterval | DataType::YearMonthInterval => text.to_lowercase(),

@@ -3,6 +3,7 @@
 use super::aspects;
 use super::canonical::Canonical;
 use super::catalog::Catalog;
+use super::resolve::expression::same_type;
 use super::resolve::{self, Schemas};
 use super::state::{self, StateFormat};
 use super::{AnalysisError, AnalyzedFlow, legality};
@@ -29,6 +30,7 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     let mode = output_mode(flow);
     let mut errors = resolved.errors;
     errors.extend(query_type_error(home, flow, kind, &resolved.plan));
+    errors.extend(declared_errors(home, flow, &resolved.output));
     let is_view = kind == Some(DatasetKind::View);
     if streaming && !is_view {
         errors.extend(legality::check(&resolved.plan, mode));
@@ -123,6 +125,30 @@ fn query_type_error(pipeline: &Pipeline, flow: &Flow, kind: Option<DatasetKind>,
         _ => return None,
     };
     Some(AnalysisError { class: class.to_owned(), message: message.to_owned(), place: flow.place.clone() })
+}
+
+/// Apache Spark wants the declared types to be exactly the query's (`GraphValidations`).
+fn declared_errors(pipeline: &Pipeline, flow: &Flow, output: &[Attribute]) -> Vec<AnalysisError> {
+    let declared = pipeline.datasets.iter().find(|d| d.name == flow.target).and_then(|d| d.declared.as_ref());
+    let (Platform::Spark, FlowKind::Default, Some(declared)) = (pipeline.platform, &flow.kind, declared) else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    for column in output {
+        let Some(field) = declared.field(&column.name) else { continue };
+        let known = !field.data_type.is_unknown() && !column.data_type.is_unknown();
+        if known && !same_type(&field.data_type, &column.data_type) {
+            errors.push(AnalysisError {
+                class: "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE".to_owned(),
+                message: format!(
+                    "`{}` is declared as {} and computed as {}",
+                    column.name, field.data_type, column.data_type
+                ),
+                place: flow.place.clone(),
+            });
+        }
+    }
+    errors
 }
 
 /// Streaming leaves, left to right: the order in which Spark zips sources with offsets.

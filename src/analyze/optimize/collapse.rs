@@ -1,8 +1,8 @@
 //! Projections merged with what they stand on (`CollapseProject`, `RemoveNoopOperators`), filters that keep everything removed.
 
 use super::fold::boolean;
-use super::predicate::{deterministic, references};
-use super::pushdown::{aliases, substitute};
+use super::predicate::{MAX_EXPRESSION, deterministic, references};
+use super::pushdown::{aliases, substitute, substituted_size};
 use crate::analyze::output::output;
 use crate::model::{AttrId, Expr, Node, Plan};
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ fn collapse_project(list: Vec<Expr>, input: Plan, place: &crate::model::Place) -
         _ if is_noop(&list, &input) => return input,
         _ => return over(list, input),
     };
-    if !may_merge(&list, inner) {
+    let aliases = aliases(inner);
+    if !may_merge(&list, inner) || substituted_size(list.iter(), &aliases) > MAX_EXPRESSION {
         return over(list, input);
     }
-    let aliases = aliases(inner);
     let merged: Vec<Expr> = list.into_iter().map(|entry| merge(entry, &aliases)).collect();
     let mut input = input;
     match &mut input.node {

@@ -10,19 +10,21 @@ mod predicate;
 mod propagate;
 mod prune;
 mod pushdown;
+mod subquery;
 
 use super::output::output;
 use super::visit::{expressions_mut, rewrite_up, transform_up};
 use crate::functions::EvalContext;
 use crate::model::{Expr, GroupingSets, Node, Plan};
 
-pub(super) use predicate::{conjuncts, references, rejects_null};
+pub(super) use predicate::{MAX_EXPRESSION, conjuncts, references, rejects_null, size};
 
 /// Rounds of the rule set; real queries are stable after two or three.
 const MAX_ROUNDS: usize = 8;
 
 pub(super) fn optimize(plan: Plan, context: &EvalContext) -> Plan {
-    let mut plan = transform_up(plan, &mut replace_operators);
+    let plan = transform_up(plan, &mut replace_operators);
+    let mut plan = transform_up(plan, &mut subquery::rewrite);
     for _ in 0..MAX_ROUNDS {
         let next = round(plan.clone(), context);
         if next == plan {

@@ -93,3 +93,13 @@ pub(in crate::analyze) fn rejects_null(condition: &Expr, is_null: &impl Fn(AttrI
 fn propagates_null(function: &str) -> bool {
     functions::lookup(function).is_some_and(functions::Function::propagates_null)
 }
+
+/// Larger expressions are not written out further: an alias that doubles itself sixty times would fill any memory.
+pub(in crate::analyze) const MAX_EXPRESSION: usize = 2_000;
+
+/// Nodes of an expression.
+pub(in crate::analyze) fn size(expr: &Expr) -> usize {
+    let mut nodes = 0;
+    expr.walk(&mut |_| nodes += 1);
+    nodes
+}

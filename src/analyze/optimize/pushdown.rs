@@ -3,7 +3,7 @@
 //! A stateful `Deduplicate`, a limit and opaque functions let nothing through; a watermark lets through what does not read its
 //! event time.
 
-use super::predicate::{conjunction, conjuncts, deterministic, references};
+use super::predicate::{MAX_EXPRESSION, conjunction, conjuncts, deterministic, references, size};
 use crate::analyze::output::output;
 use crate::model::{AttrId, Expr, GroupingSets, JoinKind, JoinOn, Node, Place, Plan};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +111,8 @@ fn unique(parts: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn split_project(parts: Vec<Expr>, list: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
-    if !list.iter().all(deterministic) {
+    let too_large = substituted_size(parts.iter(), &aliases(list)) > MAX_EXPRESSION;
+    if too_large || !list.iter().all(deterministic) {
         return (Vec::new(), parts);
     }
     parts.into_iter().partition(deterministic)
@@ -224,6 +225,22 @@ pub(super) fn aliases(list: &[Expr]) -> BTreeMap<AttrId, Expr> {
             _ => None,
         })
         .collect()
+}
+
+/// Nodes that expressions would have after [`substitute`].
+pub(super) fn substituted_size<'e>(exprs: impl Iterator<Item = &'e Expr>, aliases: &BTreeMap<AttrId, Expr>) -> usize {
+    let sizes: BTreeMap<AttrId, usize> = aliases.iter().map(|(id, expr)| (*id, size(expr))).collect();
+    let mut nodes = 0usize;
+    for expr in exprs {
+        expr.walk(&mut |e| {
+            let own = match e {
+                Expr::Attribute(a) => sizes.get(&a.id).copied().unwrap_or(1),
+                _ => 1,
+            };
+            nodes = nodes.saturating_add(own);
+        });
+    }
+    nodes
 }
 
 /// Columns replaced by what they stand for; the columns that subqueries read from around them too.

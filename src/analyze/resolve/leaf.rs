@@ -97,7 +97,7 @@ impl Resolver<'_> {
         };
         if self.views.contains(&id) {
             let message = format!("`{}` reads itself; break the cycle", dataset.name);
-            self.error("CIRCULAR_DEPENDENCY", message, place);
+            self.error("PIPELINE_GRAPH_NOT_TOPOLOGICALLY_SORTABLE", message, place);
             return self.unknown(&dataset.name.name, "the view reads itself", place);
         }
         let (ctes, outer, pipeline) = (std::mem::take(&mut self.ctes), std::mem::take(&mut self.outer), self.pipeline);

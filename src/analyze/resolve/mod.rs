@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// Deeper plans and expressions are not looked into: each level costs stack here and in every later pass.
 pub(super) const MAX_DEPTH: usize = 1_000;
 /// Most nodes that one flow may grow to while views and CTEs are written out: two readings of each of 40 stacked views are 2^40.
-const MAX_NODES: usize = 100_000;
+const MAX_NODES: usize = 5_000;
 
 /// A flow's plan after resolution.
 pub(super) struct Resolved {

@@ -3,6 +3,7 @@
 use super::column::Scope;
 use super::relation::{Relation, as_rest};
 use super::{Resolver, at, expression};
+use crate::analyze::optimize::{MAX_EXPRESSION, size};
 use crate::functions::{self, Kind};
 use crate::model::{AttrId, DataType, Expr, GroupingSets, Node, Place, SubqueryKind, Value};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ impl Resolver<'_> {
                 self.list_entry(expr, &scope)
             };
             for item in resolved {
-                if matches!(expr, Expr::Alias { .. }) {
+                if matches!(expr, Expr::Alias { .. }) && size(&item.expr) <= MAX_EXPRESSION {
                     aliases.push((item.name.clone(), item.expr.clone()));
                 }
                 items.push(item);
