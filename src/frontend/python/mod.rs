@@ -3,6 +3,12 @@
 //! Takes the Python files and notebooks of a pipeline, gives the datasets and flows they define. No user code runs: `syntax`
 //! reads the text, `interpret` follows it on abstract values (`value`, `scope`), `builtins` and `pyspark` know what the
 //! library functions mean, `dlt` keeps what is registered, `content` identifies code that cannot be shown as a plan.
+//!
+//! What stays unknown is reported under these codes: `unknown-configuration` (a key or variable set nowhere), `unknown-condition`
+//! (both branches are kept), `unknown-set` (a loop's elements: one template stands for all), `unknown-columns` and
+//! `unknown-schema` (only the data tells), `runtime-data` (rows, the catalog, the clock, files of the workspace), `secret`,
+//! `unknown-name`, `unknown-call`, `unknown-item`, `unknown-argument`, `unknown-operation`, `unknown-syntax`, `unknown-type`,
+//! `unknown-sql`, `unknown-expectations`, `not-a-dataframe`, `python-raises`, `too-deep`, `too-long`, `uncalled-factory`.
 
 mod builtins;
 mod content;

@@ -203,6 +203,7 @@ impl Interpreter<'_> {
         if !self.trace.iter().any(|seen| Arc::ptr_eq(&seen.definition, &function.definition)) {
             self.trace.push(function.clone());
         }
+        self.executed.insert(Arc::as_ptr(&function.definition) as usize);
         let scope = Scope::new(ScopeKind::Function, Some(function.closure.clone()));
         self.bind_parameters(function, arguments, &scope);
         let outer = std::mem::replace(&mut self.source, function.source.clone());

@@ -266,7 +266,7 @@ impl Interpreter<'_> {
                 _ => None,
             });
         }
-        Ok(Value::Function(Rc::new(Function {
+        let function = Rc::new(Function {
             definition: definition.clone(),
             name: RefCell::new(definition.name.clone()),
             closure: scope.clone(),
@@ -274,7 +274,11 @@ impl Interpreter<'_> {
             source: self.source.clone(),
             owner: RefCell::new(None),
             kind: Cell::new(MethodKind::Plain),
-        })))
+        });
+        if !definition.is_lambda() {
+            self.defined.push(function.clone());
+        }
+        Ok(Value::Function(function))
     }
 }
 

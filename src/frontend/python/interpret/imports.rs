@@ -29,12 +29,10 @@ impl ProjectFiles<'_> {
         self.tree.entry(path).is_some()
     }
 
-    /// A file's text, where it is UTF-8 (a byte order mark is dropped).
+    /// A file's text, where it exists and is text.
     pub fn text(&self, path: &str) -> Option<String> {
         self.tree.entry(path)?;
-        let bytes = self.tree.read(path).ok()?;
-        let text = std::str::from_utf8(&bytes).ok()?;
-        Some(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned())
+        crate::frontend::text::read(self.tree, path).ok()
     }
 
     pub fn has_folder(&self, folder: &str) -> bool {
@@ -252,16 +250,12 @@ impl Interpreter<'_> {
 
     /// Runs a file or notebook in a namespace.
     pub fn run_file(&mut self, path: &str, language: Language, scope: &Rc<Scope>) {
-        let Some(text) = self.files.text(path) else {
-            self.diagnostics.push(Diagnostic {
-                level: DiagnosticLevel::Error,
-                code: "not-readable",
-                message: "this file is missing or not UTF-8 and is left out".to_owned(),
-                help: None,
-                path: Some(path.to_owned()),
-                span: None,
-            });
-            return;
+        let text = match crate::frontend::text::read(self.files.tree, path) {
+            Ok(text) => text,
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                return;
+            }
         };
         let is_notebook = notebook::is_source_notebook(&text);
         let language = if language == Language::Python && is_notebook { Language::PythonNotebook } else { language };

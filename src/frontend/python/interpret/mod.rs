@@ -24,7 +24,7 @@ use super::value::{Choice, Function, ModuleValue, SourceText, Unknown, Value};
 use crate::frontend::Definitions;
 use crate::frontend::sql::Session;
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Place, Plan, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -87,6 +87,9 @@ pub struct Interpreter<'a> {
     /// `SET` and `USE` of the notebook's SQL cells so far, and what the cells define.
     pub sql_session: Session,
     pub sql_cells: Vec<Definitions>,
+    /// Functions of the repository that were defined, and the definitions of those that ran.
+    pub defined: Vec<Rc<Function>>,
+    pub executed: BTreeSet<usize>,
     pub source: Rc<SourceText>,
     pub(super) modules: BTreeMap<Arc<str>, Rc<ModuleValue>>,
     loading: Vec<Arc<str>>,
@@ -117,6 +120,8 @@ impl<'a> Interpreter<'a> {
             trace: Vec::new(),
             sql_session: Session::default(),
             sql_cells: Vec::new(),
+            defined: Vec::new(),
+            executed: BTreeSet::new(),
             source: Rc::new(SourceText { path: "".into(), cell: None, line_offset: 0, column_offset: 0 }),
             modules: BTreeMap::new(),
             loading: Vec::new(),

@@ -199,6 +199,12 @@ pub struct FunctionDef {
     pub fingerprint: Fingerprint,
 }
 
+impl FunctionDef {
+    pub fn is_lambda(&self) -> bool {
+        self.name.as_ref() == "<lambda>"
+    }
+}
+
 #[derive(Debug)]
 pub struct ClassDef {
     pub name: Arc<str>,

@@ -183,3 +183,40 @@ q.awaitTermination()
         .collect();
     assert_eq!(shown, [("t", Some("/chk/a")), ("fb", Some("/chk/b"))]);
 }
+
+#[test]
+fn factories_that_nothing_calls_are_told_of() {
+    let text = "
+import dlt
+def make(n):
+    @dlt.table(name=n)
+    def f():
+        return spark.readStream.table(n)
+def used(n):
+    dlt.create_streaming_table(n)
+used('t')
+";
+    let definitions = load_text(text);
+    let shown: Vec<_> = definitions.unresolved.iter().map(|u| (u.code.as_str(), u.what.as_str())).collect();
+    assert_eq!(shown, [("uncalled-factory", "make")]);
+}
+
+#[test]
+fn a_second_definition_is_reported_and_the_first_stands() {
+    let text = "
+import dlt
+@dlt.table(name='t')
+def a():
+    return spark.readStream.table('first')
+@dlt.table(name='t')
+def b():
+    return spark.readStream.table('second')
+";
+    let definitions = load_text(text);
+    assert_eq!(definitions.datasets.len(), 1);
+    assert_eq!(definitions.flows.len(), 1);
+    assert!(
+        matches!(&definitions.flows[0].plan.node, Node::Read(read) if read.source == Source::Table(crate::model::QualifiedName::bare("first")))
+    );
+    assert_eq!(definitions.diagnostics[0].code, "duplicate-dataset");
+}
