@@ -29,7 +29,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Steps one pipeline's Python may take.
-const FUEL: u64 = 4_000_000;
+const FUEL: u64 = 1_500_000;
 /// Nested calls of repository functions.
 const MAX_CALLS: usize = 40;
 /// Nested evaluations of any kind.
@@ -239,6 +239,8 @@ impl<'a> Interpreter<'a> {
 
     /// Keeps an unknown value's reason for the report.
     pub fn note(&mut self, unknown: Unknown) -> Rc<Unknown> {
+        // Unknown values beget unknown values: a loop over them runs out sooner. Running out is seen at the next step.
+        self.fuel = self.fuel.saturating_sub(8).max(1);
         let gap = Gap { code: unknown.code, hint: unknown.hint.clone() };
         self.gaps.entry(unknown.reason.clone()).or_insert(gap);
         let unknown = Rc::new(unknown);
