@@ -26,12 +26,21 @@ pub fn normalize(plan: &mut Plan) {
 }
 
 fn renumber(plan: &mut Plan, numbers: &BTreeMap<u32, u32>) {
+    map_expressions(plan, &mut |expr| rename(expr, numbers));
     let mut pending = vec![plan];
     while let Some(plan) = pending.pop() {
         plan.frame = plan.frame.and_then(|frame| numbers.get(&frame).copied());
+        pending.extend(plan.inputs_mut());
+    }
+}
+
+/// Passes every expression of every node through `change`.
+pub fn map_expressions(plan: &mut Plan, change: &mut impl FnMut(Expr) -> Expr) {
+    let mut pending = vec![plan];
+    while let Some(plan) = pending.pop() {
         for expr in expressions_mut(&mut plan.node) {
             let taken = std::mem::replace(expr, Expr::null());
-            *expr = rename(taken, numbers);
+            *expr = change(taken);
         }
         pending.extend(plan.inputs_mut());
     }

@@ -22,11 +22,28 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// A query: `spark.sql(…)`. Temporary views that the code registered are put in as common table expressions.
-pub fn query(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) -> Plan {
+/// A query: `spark.sql(text, args)`. `:name` stands for the argument of that name; temporary views that the code registered are
+/// put in as common table expressions.
+pub fn query(interpreter: &mut Interpreter<'_>, text: &str, arguments: &[(String, Expr)], place: &Place) -> Plan {
     let parsed = sql::parse_query(text, &interpreter.sql_context(place));
     interpreter.keep_problems(parsed.problems);
-    with_views(interpreter, parsed.value)
+    let mut plan = parsed.value;
+    if !arguments.is_empty() {
+        super::frames::map_expressions(&mut plan, &mut |expr| bind(expr, arguments));
+    }
+    with_views(interpreter, plan)
+}
+
+/// Puts arguments in where the SQL frontend left their markers.
+fn bind(expr: Expr, arguments: &[(String, Expr)]) -> Expr {
+    match &expr {
+        Expr::Opaque(opaque) if opaque.args.is_empty() => {
+            let name = opaque.name.strip_prefix(':');
+            let value = arguments.iter().find(|(key, _)| Some(key.as_str()) == name).map(|(_, value)| value.clone());
+            value.unwrap_or(expr)
+        }
+        _ => expr.map_children(&mut |child| bind(child, arguments)),
+    }
 }
 
 /// Temporary views that a query reads, as common table expressions around it.

@@ -144,7 +144,15 @@ fn sql(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -> Eval<Value> 
     }
     let first = text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_lowercase();
     if matches!(first.as_str(), "select" | "with" | "from" | "values" | "table" | "") {
-        let plan = sql_text::query(interpreter, &text, place);
+        let mut bound = Vec::new();
+        if let Some(Value::Dict(dict)) = arguments.get(1, "args").cloned() {
+            let items = dict.borrow().items.clone();
+            for (key, value) in items {
+                let key = key.render_string().unwrap_or_default().to_string();
+                bound.push((key, super::column::operand(interpreter, &value, place)));
+            }
+        }
+        let plan = sql_text::query(interpreter, &text, &bound, place);
         return Ok(frame(interpreter, plan));
     }
     sql_text::statement(interpreter, &text, place);

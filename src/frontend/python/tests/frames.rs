@@ -74,6 +74,14 @@ fn sql_text_and_the_column_api_meet() {
 }
 
 #[test]
+fn arguments_of_sql_text_take_the_place_of_their_markers() {
+    same(
+        "    return spark.sql(\"SELECT * FROM STREAM(s) WHERE a = 1 AND b = 'x'\")",
+        "    return spark.sql('SELECT * FROM STREAM(s) WHERE a = :a AND b = :b', args={'a': 1, 'b': 'x'})",
+    );
+}
+
+#[test]
 fn views_registered_inside_a_function_are_read_by_its_sql() {
     let plan = plan("    src().createOrReplaceTempView('v')\n    return spark.sql('SELECT a FROM v')");
     assert!(plan.is_streaming());
