@@ -1,5 +1,7 @@
 //! What must hold of the mini engine whatever the pipeline: over every BEFORE of `tests/cases/spark`, on generated rows.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 use pipelint::analyze::{Analysis, analyze};
 use pipelint::confirm::{Batch, Data, Experiment, Options, confirm, generated, sources};
 use pipelint::engine::{FlowStatus, UpdateKind, World, contents, dataset_location, update};
