@@ -5,7 +5,7 @@ use crate::analyze::Analysis;
 use crate::engine::{
     ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, location,
 };
-use crate::model::{DatasetKind, Effect, FlowKind, Pipeline, QualifiedName, Schema, SinkTarget, Value};
+use crate::model::{DatasetKind, Effect, Flow, FlowKind, Pipeline, QualifiedName, Schema, SinkTarget, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A row by column name, NULLs left out: a column that is missing and one that is NULL are the same to a reader.
@@ -174,15 +174,15 @@ fn failure<'a>(
     })
 }
 
-/// The same flow in BEFORE: of a pipeline with the same key (or the only one), by target and name, else the only flow of the
-/// target.
-fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &crate::model::Flow) -> Option<(usize, usize)> {
+/// The same flow in BEFORE: of a pipeline with the same key (or the only one), by target and name; else, where one flow of the
+/// target has gone and this is the only one that has come, that one.
+fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &Flow) -> Option<(usize, usize)> {
     let same_pipeline = |at: usize| {
         before.workspace.pipelines.get(at).is_some_and(|other| other.key == pipeline.key)
             || before.workspace.pipelines.len() == 1
     };
-    let place = location(pipeline, flow);
-    let candidates: Vec<(usize, usize, &crate::model::Flow)> = before
+    let place = location(pipeline, flow)?;
+    let candidates: Vec<(usize, usize, &Flow)> = before
         .flows
         .iter()
         .enumerate()
@@ -190,12 +190,20 @@ fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &crate::model::Flow
         .filter_map(|(index, analyzed)| {
             let other = before.workspace.pipelines.get(analyzed.pipeline)?;
             let flow = other.flows.get(analyzed.flow)?;
-            (location(other, flow) == place).then_some((analyzed.pipeline, index, flow))
+            (location(other, flow).as_deref() == Some(&place)).then_some((analyzed.pipeline, index, flow))
         })
         .collect();
+    let siblings: Vec<&Flow> =
+        pipeline.flows.iter().filter(|other| location(pipeline, other).as_deref() == Some(&place)).collect();
     let named = candidates.iter().find(|(_, _, other)| other.name == flow.name);
-    let only = if candidates.len() == 1 { candidates.first() } else { None };
-    named.or(only).map(|(pipeline, index, _)| (*pipeline, *index))
+    let gone: Vec<_> =
+        candidates.iter().filter(|(_, _, other)| !siblings.iter().any(|kept| kept.name == other.name)).collect();
+    let come = siblings.iter().filter(|new| !candidates.iter().any(|(_, _, old)| old.name == new.name)).count();
+    let renamed = match gone.as_slice() {
+        [only] if come == 1 => Some(*only),
+        _ => None,
+    };
+    named.or(renamed).map(|(pipeline, index, _)| (*pipeline, *index))
 }
 
 fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize, outcome: &Outcome) -> FlowObservation {

@@ -30,8 +30,10 @@ const END_AT: &str = "__END_AT";
 #[derive(Debug, Clone)]
 pub struct CdcTarget {
     spec: CdcSpec,
-    /// Columns of the source that go into the target.
+    /// Columns of the source that go into the target, then those that the target has beside them.
     columns: Vec<Field>,
+    /// How many of the columns the flow does not write: what they hold stays.
+    untouched: usize,
     keys: Vec<Field>,
     sequence_type: DataType,
 }
@@ -48,7 +50,7 @@ impl CdcTarget {
         };
         let keys = spec.keys.iter().map(key).collect();
         let sequence_type = spec.sequence_by.as_ref().map_or(DataType::Long, |expr| data_type(expr, source));
-        Some(CdcTarget { spec, columns, keys, sequence_type })
+        Some(CdcTarget { spec, columns, untouched: 0, keys, sequence_type })
     }
 
     fn metadata(&self) -> Field {
@@ -131,6 +133,16 @@ impl CdcTarget {
         };
         fields.push(self.metadata());
         Schema::new(fields)
+    }
+
+    /// The same target with the columns of the table that the flow does not write.
+    fn over(&self, table: &Schema) -> Self {
+        let stored = self.stored();
+        let beside = table.fields.iter().filter(|field| stored.field(&field.name).is_none());
+        let mut target = self.clone();
+        target.columns.extend(beside.cloned());
+        target.untouched = target.columns.len() - self.columns.len();
+        target
     }
 
     fn position(&self, name: &str) -> Option<usize> {
@@ -237,15 +249,16 @@ impl<'a> CdcSink<'a> {
 impl Sink for CdcSink<'_> {
     fn write(&mut self, world: &mut World, batch: SinkBatch) -> Result<usize, ExecutionError> {
         let count = batch.rows.rows.len();
-        let mut events = self.target.events(batch.rows)?;
-        let stored = self.target.stored();
         let Some(table) = world.tables.get(self.location) else {
             return Err(ExecutionError::new("TABLE_OR_VIEW_NOT_FOUND", format!("no table at {}", self.location)));
         };
+        let target = self.target.over(&table.schema);
+        let mut events = target.events(batch.rows)?;
+        let stored = target.stored();
         let columns = attributes(&stored);
         let rows: Vec<Row> = table.files().into_iter().flat_map(|file| scan::typed(file, &columns)).collect();
-        if self.target.spec.from_snapshot {
-            self.target.complete_snapshot(&rows, &mut events);
+        if target.spec.from_snapshot {
+            target.complete_snapshot(&rows, &mut events);
         }
         if events.is_empty() {
             return Ok(0);
@@ -262,9 +275,9 @@ impl Sink for CdcSink<'_> {
                     .collect::<Vec<Row>>()
             })
             .unwrap_or_default();
-        let (rows, buried) = match self.target.spec.scd_type {
-            ScdType::One => self.target.apply_type_1(rows, known, events),
-            ScdType::Two => (self.target.apply_type_2(rows, events), known),
+        let (rows, buried) = match target.spec.scd_type {
+            ScdType::One => target.apply_type_1(rows, known, events),
+            ScdType::Two => (target.apply_type_2(rows, events), known),
         };
         if let Some(table) = world.tables.get_mut(self.location) {
             table.replace(CommitKind::Update, rows, &stored, Some(self.writer));
@@ -445,15 +458,15 @@ impl CdcTarget {
         }
     }
 
-    /// `IGNORE NULL UPDATES`: a NULL keeps what is there.
+    /// A row's values after an update. Columns that the flow does not write keep theirs; under `IGNORE NULL UPDATES` a NULL
+    /// keeps what is there.
     fn updated(&self, row: &Row, values: Vec<Value>) -> Vec<Value> {
-        if !self.spec.ignore_null_updates {
-            return values;
-        }
-        let keep = |(at, value): (usize, Value)| {
-            if value.is_null() { row.get(at).cloned().unwrap_or(Value::Null) } else { value }
+        let written = self.columns.len() - self.untouched;
+        let keeps = |at: usize, value: &Value| at >= written || (self.spec.ignore_null_updates && value.is_null());
+        let value = |(at, value): (usize, Value)| {
+            if keeps(at, &value) { row.get(at).cloned().unwrap_or(Value::Null) } else { value }
         };
-        values.into_iter().enumerate().map(keep).collect()
+        values.into_iter().enumerate().map(value).collect()
     }
 
     /// SCD type 2: the versions of each key, laid out anew from those that are there and the batch's events. An event of a

@@ -73,9 +73,11 @@ impl<'a> StreamSource<'a> {
 
     /// Where the files of a restart's last batch must lie; none where the path is a pattern.
     fn base_path(&self) -> Option<&str> {
+        // Auto Loader keeps its own list of files, by whole paths.
+        let auto_loader = matches!(self.read.source, Source::Files { auto_loader: true, .. });
         match &self.kind {
             Kind::Files(Listing::Table(location)) => Some(location),
-            Kind::Files(Listing::Path(pattern)) if pattern.matcher.is_none() => Some(&pattern.path),
+            Kind::Files(Listing::Path(pattern)) if pattern.matcher.is_none() && !auto_loader => Some(&pattern.path),
             _ => None,
         }
     }

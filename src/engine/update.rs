@@ -490,7 +490,7 @@ impl Update<'_> {
             table.schema = schema.clone();
         }
         if mode != OutputMode::Complete || table.format == TableFormat::Iceberg {
-            table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode, self.behaviour)?;
+            table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode)?;
         }
         let cataloged = matches!(write.target, SinkTarget::Table(_));
         let mut sink =

@@ -1,8 +1,7 @@
 //! What a writer outside of a pipeline does to the columns of the table it finds: each format enforces its own rules.
 
 use super::error::ExecutionError;
-use super::materialize::{merge_schemas, widens};
-use super::platform::Behaviour;
+use super::materialize::{merge_written, widens};
 use super::table::{Table, TableFormat};
 use crate::model::{DataType, OutputMode, Schema};
 use std::collections::BTreeMap;
@@ -16,14 +15,13 @@ pub fn schema_on_write(
     written: &Schema,
     options: &BTreeMap<String, String>,
     output_mode: OutputMode,
-    behaviour: Behaviour,
 ) -> Result<Schema, ExecutionError> {
     if table.format == TableFormat::Iceberg && output_mode == OutputMode::Update {
         return Err(refused(format!("Update mode is not supported by {}", table.location)));
     }
     match table.format {
         TableFormat::Files(_) | TableFormat::Topic => Ok(widest(&table.schema, written)),
-        TableFormat::Delta => delta(table, written, options, behaviour),
+        TableFormat::Delta => delta(table, written, options),
         TableFormat::Iceberg => iceberg(table, written, options),
     }
 }
@@ -39,12 +37,7 @@ fn on(options: &BTreeMap<String, String>, names: &[&str]) -> bool {
     names.iter().any(|name| options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case("true")))
 }
 
-fn delta(
-    table: &Table,
-    written: &Schema,
-    options: &BTreeMap<String, String>,
-    behaviour: Behaviour,
-) -> Result<Schema, ExecutionError> {
+fn delta(table: &Table, written: &Schema, options: &BTreeMap<String, String>) -> Result<Schema, ExecutionError> {
     let unknown = written.fields.iter().find(|field| table.schema.field(&field.name).is_none());
     let merges = on(options, &["mergeschema"]) || table.properties.get("accept_any").is_some_and(|v| v == "true");
     match unknown {
@@ -52,10 +45,7 @@ fn delta(
             "DELTA_METADATA_MISMATCH",
             format!("a schema mismatch was detected when writing to {}: new column `{}`", table.location, field.name),
         )),
-        _ => {
-            let lakehouse = Behaviour { platform: crate::model::Platform::Lakeflow, ..behaviour };
-            merge_schemas(&table.schema, written, false, lakehouse)
-        }
+        _ => merge_written(&table.schema, written),
     }
 }
 
