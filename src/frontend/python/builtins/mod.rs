@@ -1,11 +1,14 @@
 //! Python's built-ins and the parts of its standard library that pipeline code uses to make names, lists and configuration.
 
 mod collections;
+mod data;
 mod functions;
 mod library;
+mod paths;
+mod star_names;
 mod strings;
 
-pub use library::{join_paths, path_part};
+pub use paths::{join_paths, path_part};
 
 use super::interpret::{Eval, Interpreter};
 use super::scope::{Scope, ScopeKind};
@@ -163,11 +166,11 @@ pub fn is_standard_module(name: &str) -> bool {
 /// Names that `from module import *` brings from a library.
 pub fn star_names(path: &str) -> &'static [&'static str] {
     match path {
-        "pyspark.sql.functions" => library::SPARK_FUNCTIONS,
-        "pyspark.sql.types" => library::SPARK_TYPES,
+        "pyspark.sql.functions" => star_names::SPARK_FUNCTIONS,
+        "pyspark.sql.types" => star_names::SPARK_TYPES,
         "pyspark.sql" => &["SparkSession", "DataFrame", "Column", "Row", "Window", "functions", "types"],
         "pyspark.sql.window" => &["Window"],
-        "dlt" => library::PIPELINE_NAMES,
+        "dlt" => star_names::PIPELINE_NAMES,
         "typing" => &["Any", "Callable", "Dict", "List", "Optional", "Tuple", "Union", "Iterable", "Iterator"],
         "datetime" => &["date", "datetime", "timedelta", "timezone"],
         "functools" => &["reduce", "partial", "wraps", "lru_cache"],

@@ -2,6 +2,7 @@
 
 mod cdc;
 mod expectations;
+mod gaps;
 mod jobs;
 mod registration;
 

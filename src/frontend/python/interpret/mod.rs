@@ -9,6 +9,7 @@ mod calls;
 mod classes;
 mod comprehensions;
 mod expressions;
+mod formatting;
 mod imports;
 mod operators;
 mod statements;

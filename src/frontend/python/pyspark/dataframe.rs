@@ -1,12 +1,13 @@
 //! The DataFrame API.
 
 use super::column::{self, alias, named, operand, sort_key};
-use super::{column_names, derive, plan_of, types};
+use super::known_schema::{known_columns, known_schema};
+use super::{column_names, derive, na, plan_of, types};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Frame, Grouped, Value, Writer};
 use crate::model::{
-    ColumnName, DataType, Expr, GroupingSets, JoinKind, JoinOn, Node, Place, Plan, Schema, SetOperation, SortKey,
+    ColumnName, DataType, Expr, GroupingSets, JoinKind, JoinOn, Node, Place, Schema, SetOperation, SortKey,
     Value as Constant,
 };
 use std::collections::BTreeMap;
@@ -194,107 +195,6 @@ fn frame_column(frame: &Frame, name: &str, place: &Place) -> Expr {
     match named(name, place) {
         Expr::Column(column) => Expr::Column(ColumnName { frame: frame.plan.frame, ..column }),
         other => other,
-    }
-}
-
-/// Names of the columns, where the code alone tells them.
-pub fn known_columns(plan: &Plan) -> Option<Vec<String>> {
-    Some(known_schema(plan)?.fields.into_iter().map(|field| field.name).collect())
-}
-
-/// Columns and their types, where the code alone tells them (a type may stay unknown).
-fn known_schema(plan: &Plan) -> Option<Schema> {
-    known_schema_within(plan, 200)
-}
-
-fn known_schema_within(plan: &Plan, depth: u32) -> Option<Schema> {
-    let depth = depth.checked_sub(1)?;
-    let of = |plan: &Plan| known_schema_within(plan, depth);
-    match &plan.node {
-        Node::Read(read) => read.schema.clone().filter(|schema| schema.complete),
-        Node::Values { schema, .. } | Node::Opaque { output: schema, .. } => {
-            Some(schema.clone()).filter(|schema| schema.complete)
-        }
-        Node::Filter { input, .. }
-        | Node::Watermark { input, .. }
-        | Node::Deduplicate { input, .. }
-        | Node::Distinct { input }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. }
-        | Node::SubqueryAlias { input, .. }
-        | Node::NaFill { input, .. }
-        | Node::NaDrop { input, .. } => of(input),
-        Node::Union { inputs, .. } => of(inputs.first()?),
-        Node::Project { list, input } => {
-            let mut fields = Vec::new();
-            for expr in list {
-                match expr {
-                    Expr::Star { qualifier, except, .. } if qualifier.is_empty() && except.is_empty() => {
-                        fields.extend(of(input)?.fields);
-                    }
-                    other => fields.push(output_field(other, of(input).as_ref())?),
-                }
-            }
-            Some(Schema::new(fields))
-        }
-        Node::Aggregate { outputs, input, .. } => {
-            let input = of(input);
-            outputs.iter().map(|expr| output_field(expr, input.as_ref())).collect::<Option<Vec<_>>>().map(Schema::new)
-        }
-        Node::WithColumns { columns, input } => {
-            let mut schema = of(input)?;
-            for column in columns {
-                let field = output_field(column, Some(&schema))?;
-                match schema.fields.iter_mut().find(|f| f.name.eq_ignore_ascii_case(&field.name)) {
-                    Some(slot) => *slot = field,
-                    None => schema.fields.push(field),
-                }
-            }
-            Some(schema)
-        }
-        Node::DropColumns { columns, input } => {
-            let mut schema = of(input)?;
-            for column in columns {
-                let Expr::Column(column) = column else { return None };
-                let name = column.parts.last()?.clone();
-                schema.fields.retain(|field| !field.name.eq_ignore_ascii_case(&name));
-            }
-            Some(schema)
-        }
-        Node::RenameColumns { renames, input } => {
-            let mut schema = of(input)?;
-            for (old, new) in renames {
-                for field in schema.fields.iter_mut().filter(|field| field.name.eq_ignore_ascii_case(old)) {
-                    field.name.clone_from(new);
-                }
-            }
-            Some(schema)
-        }
-        Node::ToDf { names, input } => {
-            let mut schema = of(input)?;
-            for (field, name) in schema.fields.iter_mut().zip(names) {
-                field.name.clone_from(name);
-            }
-            Some(schema)
-        }
-        _ => None,
-    }
-}
-
-fn output_field(expr: &Expr, input: Option<&Schema>) -> Option<crate::model::Field> {
-    let field = |name: &str, data_type: DataType| crate::model::Field::new(name, data_type);
-    match expr {
-        Expr::Alias { name, expr, .. } => Some(match expr.as_ref() {
-            Expr::Cast { to, .. } => field(name, to.clone()),
-            Expr::Column(_) => field(name, output_field(expr, input).map_or(DataType::Unknown, |f| f.data_type)),
-            _ => field(name, DataType::Unknown),
-        }),
-        Expr::Column(column) => {
-            let name = column.parts.last().filter(|name| !name.contains('{'))?;
-            let known = input.and_then(|schema| schema.field(name)).cloned();
-            Some(known.unwrap_or_else(|| field(name, DataType::Unknown)))
-        }
-        _ => None,
     }
 }
 
@@ -488,7 +388,7 @@ pub fn method(
             call.keywords.retain(|(key, _)| key.as_ref() != "func");
             interpreter.call(&function, call)?
         }
-        "fillna" | "dropna" | "replace" => return na(interpreter, frame, name, arguments),
+        "fillna" | "dropna" | "replace" => return na::method(interpreter, frame, name, arguments),
         "unpivot" | "melt" => unpivot(interpreter, frame, arguments)?,
         "mapInPandas" | "mapInArrow" => {
             let output = types::schema(interpreter, arguments.get(1, "schema").unwrap_or(&Value::None), place);
@@ -668,60 +568,6 @@ fn unpivot(interpreter: &mut Interpreter<'_>, frame: &Frame, arguments: &Argumen
         value,
         input,
     })
-}
-
-/// `fillna`, `dropna`, `replace`, and the same through `df.na`.
-pub fn na(interpreter: &mut Interpreter<'_>, frame: &Frame, name: &str, arguments: &Arguments) -> Eval<Option<Value>> {
-    let place = &arguments.place;
-    let subset = |interpreter: &mut Interpreter<'_>, index: usize| match arguments.given(index, "subset").cloned() {
-        Some(value) => column_names(interpreter, &[value]),
-        None => Vec::new(),
-    };
-    Ok(Some(match name {
-        "fillna" | "fill" => match arguments.get(0, "value").cloned() {
-            Some(Value::Dict(dict)) => {
-                let items = dict.borrow().items.clone();
-                let mut current = Value::Frame(frame.clone());
-                for (key, value) in items {
-                    let Value::Frame(inner) = &current else { break };
-                    let inner = inner.clone();
-                    let columns = vec![key.render_string().unwrap_or_default().to_string()];
-                    let value = Box::new(operand(interpreter, &value, place));
-                    current = derive(interpreter, &inner, place, |input| Node::NaFill { value, columns, input })?;
-                }
-                current
-            }
-            Some(value) => {
-                let columns = subset(interpreter, 1);
-                let value = Box::new(operand(interpreter, &value, place));
-                derive(interpreter, frame, place, |input| Node::NaFill { value, columns, input })?
-            }
-            None => return Ok(None),
-        },
-        "dropna" | "drop" => {
-            let how_all = arguments.text(0, "how").is_some_and(|how| how.eq_ignore_ascii_case("all"));
-            let threshold = match arguments.given(1, "thresh") {
-                Some(Value::Int(number)) => Some(*number),
-                _ => None,
-            };
-            let columns = subset(interpreter, 2);
-            derive(interpreter, frame, place, |input| Node::NaDrop { columns, how_all, threshold, input })?
-        }
-        "replace" => {
-            let reason = "`replace` of values is compared by its arguments only";
-            interpreter.unknown("replace", "unknown-call", reason, place.clone());
-            let content = interpreter.contents.of_arguments(arguments);
-            let function = super::opaque("replace", reason, content, place.clone());
-            let output = known_schema(&frame.plan).unwrap_or_else(Schema::unknown);
-            derive(interpreter, frame, place, |input| Node::Opaque {
-                function,
-                keys: Vec::new(),
-                output,
-                inputs: vec![*input],
-            })?
-        }
-        _ => return Ok(None),
-    }))
 }
 
 /// A watermark's delay as an interval; text that is none stays text.

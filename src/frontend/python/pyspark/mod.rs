@@ -4,6 +4,8 @@ pub mod column;
 pub mod dataframe;
 pub mod functions;
 mod grouped;
+mod known_schema;
+pub mod na;
 pub mod reader;
 pub mod session;
 mod size;

@@ -6,6 +6,7 @@
 mod comments;
 mod fingerprint;
 mod lower;
+mod lower_expression;
 mod strings;
 
 pub use comments::comments;
