@@ -4,8 +4,9 @@ use crate::frontend::python::interpret::{Interpreter, header_place};
 use crate::frontend::python::syntax::Token;
 use crate::frontend::python::value::{Function, Value};
 use crate::model::{Dataset, Expr, Node, Place, Plan, QualifiedName, Read, Source, Unresolved};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Reports every gap of a plan, once a reason.
 pub fn report_gaps(interpreter: &mut Interpreter<'_>, plan: &Plan, dataset: &QualifiedName) {
@@ -53,24 +54,33 @@ pub fn report_gaps(interpreter: &mut Interpreter<'_>, plan: &Plan, dataset: &Qua
     }
 }
 
-/// Functions that would define datasets and that nothing calls: what they make is not known to exist, or not.
+/// Functions that would define datasets and that nothing calls, one report a file: what they make is not known to exist, or not.
 pub fn report_uncalled(interpreter: &mut Interpreter<'_>) {
     let mut seen = BTreeSet::new();
+    let mut by_file: BTreeMap<Arc<str>, Vec<Rc<Function>>> = BTreeMap::new();
     for function in std::mem::take(&mut interpreter.defined) {
-        let key = std::sync::Arc::as_ptr(&function.definition) as usize;
+        let key = Arc::as_ptr(&function.definition) as usize;
         let ours = interpreter.files.unit.files.iter().any(|file| file.path == function.source.path);
-        if !ours || interpreter.executed.contains(&key) || !defines_datasets(&function) || !seen.insert(key) {
-            continue;
+        if ours && !interpreter.executed.contains(&key) && defines_datasets(&function) && seen.insert(key) {
+            by_file.entry(function.source.path.clone()).or_default().push(function);
         }
-        let name = function.name.borrow().to_string();
+    }
+    for functions in by_file.into_values() {
+        let names: Vec<String> = functions.iter().take(3).map(|f| f.name.borrow().to_string()).collect();
+        let more = functions.len().saturating_sub(names.len());
+        let mut what = names.join(", ");
+        if more > 0 {
+            what.push_str(&format!(" and {more} more"));
+        }
+        let span = functions.first().and_then(|function| header_place(interpreter, function).span().cloned());
         interpreter.registry.unresolved.push(Unresolved {
             code: "uncalled-factory".to_owned(),
-            why: format!("`{name}` defines datasets, and nothing that is analysed calls it"),
-            what: name,
-            hint: Some("analyse the code that calls it, or leave the file out of the pipeline".to_owned()),
+            what,
+            why: "these functions define datasets, and nothing that is analysed calls them".to_owned(),
+            hint: Some("analyse the code that calls them, or leave the file out of the pipeline".to_owned()),
             pipeline: Some(interpreter.pipeline.key.clone()),
             dataset: None,
-            span: header_place(interpreter, &function).span().cloned(),
+            span,
         });
     }
 }
