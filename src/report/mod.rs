@@ -82,7 +82,7 @@ impl Confirmation {
 
     /// Compares what was observed with what is claimed.
     pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
-        let agrees = run.observed.map(|observed| same_outcome(claimed, observed));
+        let agrees = run.observed.and_then(|observed| same_outcome(claimed, observed));
         Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
     }
 
@@ -102,9 +102,17 @@ impl Confirmation {
     }
 }
 
+/// Whether an observation bears a claim out; none where the experiment cannot tell: what a deployment does with whole tables
+/// (left behind, deleted) happens outside of updates.
+///
 /// An ignored edit leaves the table as a full refresh would make it only by chance: an engine sees `none` or old rows that differ.
-fn same_outcome(claimed: Effect, observed: Effect) -> bool {
-    claimed == observed || (claimed == Effect::Ignored && matches!(observed, Effect::None | Effect::Mixed))
+fn same_outcome(claimed: Effect, observed: Effect) -> Option<bool> {
+    match (claimed, observed) {
+        _ if claimed == observed => Some(true),
+        (Effect::Orphaned | Effect::Dropped, _) => None,
+        (Effect::Ignored, Effect::None | Effect::Mixed) => Some(true),
+        _ => Some(false),
+    }
 }
 
 /// Texts of the files that places of a report stand in.

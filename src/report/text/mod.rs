@@ -144,7 +144,8 @@ fn evidence(flow: &FlowVerdict) -> String {
         Some(Confirmation::Ran { run, agrees, .. }) => match (agrees, run.observed) {
             (Some(true), _) if run.seed.is_some() => "seen on generated rows".to_owned(),
             (Some(true), _) => "seen on the given rows".to_owned(),
-            (_, Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
+            (Some(false), Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
+            (_, Some(_)) => "outside of what an update shows".to_owned(),
             (_, None) => {
                 format!("not run: {}", safe::inline(run.reason.as_deref().unwrap_or("the engine could not say")))
             }
