@@ -87,7 +87,7 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair) -> Vec<Chan
     let new = pair.after.and_then(|reference| Side::new(after, reference));
     let mut changes = match (old, new) {
         (Some(old), Some(new)) => compare_sides(old, new, pair),
-        (None, Some(new)) => errors(&[], new),
+        (None, Some(new)) => errors(&[], new).into_iter().chain(declared_mismatch(None, new)).collect(),
         _ => Vec::new(),
     };
     let names = source_names(old, new);
@@ -130,6 +130,7 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
     }
     changes.extend(kind_changed(old, new));
     changes.extend(errors(&old.analyzed.errors, new));
+    changes.extend(declared_mismatch(Some(old), new));
     let same_query = old.analyzed.aspects == new.analyzed.aspects
         && old.analyzed.signature.operators == new.analyzed.signature.operators;
     let comparison =
@@ -185,6 +186,12 @@ fn compare_queries(mut comparison: Comparison) -> Vec<Change> {
     // What a source that came or went contributed differs for that reason alone.
     let counted = changes.iter().filter(|change| matches!(change.kind, "source-added" | "source-removed"));
     explained.add(counted.filter_map(|change| change.text("source").map(|source| format!("{source}."))));
+    if sources::matched_by_name(&comparison) {
+        explained.add(comparison.before.streams().iter().map(|source| format!("{}.", source.text)));
+    }
+    if let Some(change) = exchanged_table(&mut comparison) {
+        changes.push(change);
+    }
     changes.extend(compare_code(&comparison, &mut explained));
     changes.extend(watermark::compare(&comparison));
     changes.extend(state::compare(&comparison, &mut explained));
@@ -289,6 +296,28 @@ fn errors(known: &[AnalysisError], new: Side) -> Vec<Change> {
         })
         .filter(|change| !change.flag("was_broken"))
         .collect()
+}
+
+/// Declared columns whose types are not those of the table's own query (Spark's `GraphValidations` compares them there only).
+fn declared_mismatch(old: Option<Side>, new: Side) -> Option<Change> {
+    let mismatches = |side: Side| -> Vec<String> {
+        let declared = side.dataset.and_then(|dataset| dataset.declared.as_ref());
+        let Some(declared) = declared.filter(|_| matches!(side.flow.kind, FlowKind::Default)) else {
+            return Vec::new();
+        };
+        let differing = side.analyzed.aspects.outputs.iter().filter_map(|column| {
+            let field = declared.field(&column.name)?;
+            column::conversion(&field.data_type, &column.data_type)?;
+            Some(format!("{} is declared {} and is {}", column.name, field.data_type, column.data_type))
+        });
+        differing.collect()
+    };
+    let (then, now) = (old.map(mismatches).unwrap_or_default(), mismatches(new));
+    let told = new.analyzed.errors.iter().any(|error| error.class.starts_with("USER_SPECIFIED_AND_INFERRED"));
+    if now.is_empty() || now == then || told {
+        return None;
+    }
+    Some(Change::new("declared-schema-mismatch", &new.pipeline.key).fact("error", now.join("; ")))
 }
 
 /// Why a relation of one of the queries is not known, where the two queries differ in that.
@@ -469,17 +498,24 @@ fn compare_static_joins(comparison: &Comparison, explained: &mut Explained) -> V
         let change = Change::new("static-join-changed", pipeline).values(before, after).fact("aspect", aspect);
         return vec![change.places(&place(&old), &place(&new))];
     }
+    Vec::new()
+}
+
+/// One table that is read whole in place of another. The rest of the query is compared as if it were the same.
+fn exchanged_table(comparison: &mut Comparison) -> Option<Change> {
     let tables = |aspects: &Aspects| -> Vec<String> {
         aspects.sources.iter().filter(|s| !s.streaming).map(|s| s.text.clone()).collect()
     };
     let (before, after) = (tables(&comparison.before.analyzed.aspects), tables(&comparison.aspects));
     let (added, removed) = (surplus(&before, &after), surplus(&after, &before));
-    if added.is_empty() && removed.is_empty() {
-        return Vec::new();
-    }
-    explained.add(added.iter().chain(&removed).cloned());
-    let change = Change::new("static-source-changed", pipeline).values(before, after);
-    vec![change.fact("added", added).fact("removed", removed)]
+    let ([new], [old]) = (added.as_slice(), removed.as_slice()) else { return None };
+    rebase_aspects(&mut comparison.aspects, new, old);
+    let place = |aspects: &Aspects, text: &str| {
+        aspects.sources.iter().find(|source| source.text == text).map(|source| source.place.clone()).unwrap_or_default()
+    };
+    let places = (place(&comparison.before.analyzed.aspects, old), place(&comparison.aspects, new));
+    let change = Change::new("static-source-changed", &comparison.after.pipeline.key).values(before, after);
+    Some(change.fact("added", added.clone()).fact("removed", removed.clone()).places(&places.0, &places.1))
 }
 
 /// Code behind equal names whose text changed.

@@ -85,10 +85,11 @@ fn compare_dataset(before: &Analysis, after: &Analysis, graph: &Graph, pair: &Da
             }
             let mut change = Change::new("dataset-renamed", &new_pipeline.key)
                 .values(old.name.to_string(), new.name.to_string())
-                .fact("case_only", old.name == new.name)
                 .fact("readers", readers())
                 .places(&old.place, &new.place);
-            change.dataset = Some(old.name.clone());
+            // A table that is renamed stays behind; a sink has nothing to leave, its flows start anew under the new name.
+            let concerned = if old.kind == DatasetKind::Sink { new } else { old };
+            change.dataset = Some(concerned.name.clone());
             changes.push(change);
         }
         (Some(new), Some(new_pipeline)) if moved(before, after, pair, old_pipeline, new_pipeline) => {

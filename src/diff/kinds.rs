@@ -160,7 +160,7 @@ kinds! {
     "configuration-changed": "a configuration value that a checkpoint or a query depends on" ["setting", "class", "before", "after"];
     // Datasets
     "dataset-removed": "a dataset is no longer defined" ["readers", "private"];
-    "dataset-renamed": "a dataset has another name and the same content" ["before", "after", "case_only", "readers"];
+    "dataset-renamed": "a dataset has another name and the same content" ["before", "after", "readers"];
     "dataset-moved": "a dataset's definition moved to another pipeline" ["before", "after", "private", "once_flows"];
     "dataset-kind-changed": "streaming table, materialized view or view became another of these" ["before", "after"];
     "dataset-owned-twice": "two pipelines define one table" ["pipelines"];

@@ -131,7 +131,7 @@ const SILENT: &[&str] = &[
 pub fn compare(comparison: &Comparison) -> (Vec<Change>, Vec<(String, String)>) {
     let (before, after) = (comparison.before.streams(), comparison.after.streams());
     let pipeline = comparison.after.pipeline.key.as_str();
-    if is_named(comparison.before, &before) && is_named(comparison.after, &after) {
+    if matched_by_name(comparison) {
         return (compare_named(comparison, &before, &after), Vec::new());
     }
     let old: Vec<String> = before.iter().map(|source| identity(comparison.before, source)).collect();
@@ -215,6 +215,11 @@ fn is_named(side: Side, sources: &[&SourceAspect]) -> bool {
     source_evolution(&side.configuration()) && !sources.is_empty() && sources.iter().all(|source| source.name.is_some())
 }
 
+/// Both sides match sources by name: their order carries no meaning.
+pub fn matched_by_name(comparison: &Comparison) -> bool {
+    [comparison.before, comparison.after].into_iter().all(|side| is_named(side, &side.streams()))
+}
+
 /// Sources that carry names may come and go; a new name starts anew.
 fn compare_named(comparison: &Comparison, before: &[&SourceAspect], after: &[&SourceAspect]) -> Vec<Change> {
     let pipeline = comparison.after.pipeline.key.as_str();
@@ -267,6 +272,17 @@ fn compare_source(comparison: &Comparison, old: &SourceAspect, new: &SourceAspec
     if identity(before, old) != identity(after, new) {
         // Spark's file source reads tables and paths alike; elsewhere these are different sources.
         let kinds_differ = b != a && !file_source;
+        if let (Source::Table(x), Source::ChangeFeed(y)) | (Source::ChangeFeed(x), Source::Table(y)) =
+            (&old.source, &new.source)
+            && x == y
+        {
+            let shown = |source: &SourceAspect| matches!(source.source, Source::ChangeFeed(_)).to_string();
+            let change = Change::new("change-feed-toggled", pipeline)
+                .fact("source", x.to_string())
+                .fact("option", "readchangefeed")
+                .values(shown(old), shown(new));
+            return vec![at(change, Some(old), Some(new))];
+        }
         let change = match (kinds_differ, &old.source, &new.source) {
             (true, ..) => {
                 exchanged("source-kind-changed").fact("kind_before", b).fact("kind_after", a).fact("position", place)

@@ -15,6 +15,8 @@ pub struct FlowAssessment {
     pub effect: Effect,
     /// Some finding leaves the effect to an engine.
     pub observed: bool,
+    /// Some finding that claims this effect can be shown by an engine, or none claims any.
+    pub confirmable: bool,
     pub full_refresh: FullRefresh,
     /// Indices of the findings that concern it.
     pub findings: Vec<usize>,
@@ -71,6 +73,7 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
         rule: rule.id.clone(),
         severity: claim.severity,
         effect: claim.effect.effect(),
+        confirmable: rule.confirmable,
         observed: matches!(claim.effect, ClaimedEffect::Observed(_)),
         full_refresh: claim.full_refresh,
         error_class: claim.error_class.clone(),
@@ -108,8 +111,11 @@ fn assess_flow(pair: &FlowPair, findings: &[Finding]) -> FlowAssessment {
     let concerned: Vec<usize> =
         (findings.iter().enumerate()).filter(|(_, finding)| concerns(finding, pair)).map(|(index, _)| index).collect();
     let of = || concerned.iter().filter_map(|index| findings.get(*index));
+    let effect = of().map(|finding| finding.effect).max().unwrap_or(Effect::None);
+    let mut worst = of().filter(|finding| finding.effect == effect).peekable();
     FlowAssessment {
-        effect: of().map(|finding| finding.effect).max().unwrap_or(Effect::None),
+        effect,
+        confirmable: worst.peek().is_none() || worst.any(|finding| finding.confirmable),
         observed: of().any(|finding| finding.observed),
         full_refresh: of().map(|finding| finding.full_refresh).max().unwrap_or(FullRefresh::No),
         findings: concerned,

@@ -102,6 +102,18 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// True or false under a key that may be absent.
+    ///
+    /// # Errors
+    /// A value of another type.
+    pub fn flag(&self, mapping: &Mapping, key: &str) -> Result<Option<bool>, RuleError> {
+        match mapping.get(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(self.error(key, format!("`{key}` must be true or false"))),
+        }
+    }
+
     /// A list of texts; empty where the key is absent.
     ///
     /// # Errors

@@ -34,6 +34,8 @@ pub struct Finding {
     pub effect: Effect,
     /// The kind of change cannot tell: an engine decides the effect.
     pub observed: bool,
+    /// False where no engine of ours can show the claim.
+    pub confirmable: bool,
     pub full_refresh: FullRefresh,
     /// Error class that the platform gives, where it refuses.
     pub error_class: Option<String>,
