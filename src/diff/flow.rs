@@ -144,6 +144,13 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
         return changes;
     }
     changes.extend(flow_configuration(old, new));
+    // A query that could not be understood may be a stream or not: its kind of dataset says nothing either.
+    if let Some((reason, place)) = unresolved(old, new) {
+        let change = Change::new("query-unresolved", &new.pipeline.key).fact("reason", reason);
+        let edited = edited(&old.analyzed.aspects, &new.analyzed.aspects);
+        changes.push(change.fact("edited", edited).places(&Place::unknown(), &place));
+        return changes;
+    }
     if new.dataset.is_some_and(|dataset| dataset.kind == DatasetKind::MaterializedView) {
         let code = compare_code(&comparison, &mut Explained::default());
         if old.dataset.is_some_and(|d| d.kind == DatasetKind::MaterializedView) && (!same_query || !code.is_empty()) {
@@ -168,13 +175,6 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
 }
 
 fn compare_queries(mut comparison: Comparison) -> Vec<Change> {
-    let pipeline = comparison.after.pipeline.key.clone();
-    let old = &comparison.before.analyzed.aspects;
-    if let Some((reason, place)) = unresolved(comparison.before, comparison.after) {
-        let change = Change::new("query-unresolved", &pipeline).fact("reason", reason);
-        let edited = edited(old, &comparison.aspects);
-        return vec![change.fact("edited", edited).places(&Place::unknown(), &place)];
-    }
     let mut changes = Vec::new();
     let (found, exchanged) = sources::compare(&comparison);
     changes.extend(found);

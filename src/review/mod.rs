@@ -184,6 +184,7 @@ fn verdicts(
     let none = FlowAssessment {
         effect: Effect::None,
         observed: false,
+        confirmable: true,
         full_refresh: crate::model::FullRefresh::No,
         findings: Vec::new(),
     };
@@ -226,6 +227,9 @@ fn verdict(
     let confirmation = match (pair.status, ran, &options.confirm) {
         (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
+        (_, Some(_), _) if !assessed.confirmable => {
+            Some(Confirmation::not_run("the claim rests on the platform's documents; the engine does not imitate it"))
+        }
         (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
         (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
     };

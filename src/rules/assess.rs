@@ -73,7 +73,7 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
         rule: rule.id.clone(),
         severity: claim.severity,
         effect: claim.effect.effect(),
-        confirmable: rule.confirmable,
+        confirmable: claim.confirmable,
         observed: matches!(claim.effect, ClaimedEffect::Observed(_)),
         full_refresh: claim.full_refresh,
         error_class: claim.error_class.clone(),

@@ -30,7 +30,8 @@ const KEYS: &[&str] = &[
     "disagreements",
 ];
 
-const EXCEPTION_KEYS: &[&str] = &["when", "severity", "effect", "expected", "full_refresh", "error_class", "because"];
+const EXCEPTION_KEYS: &[&str] =
+    &["when", "severity", "effect", "expected", "full_refresh", "error_class", "confirmable", "because"];
 
 /// What a rule says will happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Claim {
     pub full_refresh: FullRefresh,
     /// Error class that the platform gives, where the effect is a refusal.
     pub error_class: Option<String>,
+    /// False where no engine of ours can show the claim: it rests on what the platform's documents say.
+    pub confirmable: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +82,6 @@ pub struct Rule {
     pub change: &'static str,
     pub when: Condition,
     pub claim: Claim,
-    /// False where no engine of ours can show the claim: it rests on what the platform's documents say.
-    pub confirmable: bool,
     pub exceptions: Vec<Exception>,
     pub message: Template,
     pub why: String,
@@ -122,7 +123,6 @@ impl Rule {
             },
             exceptions: parse_exceptions(&document, &mapping, &claim, &known)?,
             claim,
-            confirmable: document.flag(&mapping, "confirmable")?.unwrap_or(true),
             message: Template::parse(&document.text(&mapping, "message")?, &known, "message", &document)?,
             why: document.text(&mapping, "why")?,
             remedies: remedies.resolve(mapping.get("remedies"), &known, &document)?,
@@ -185,7 +185,8 @@ fn parse_claim(document: &Document, mapping: &Mapping, base: Option<&Claim>) -> 
         Some(class) => Some(class),
         None => base.filter(|base| base.effect == effect).and_then(|base| base.error_class.clone()),
     };
-    Ok(Claim { severity, effect, full_refresh, error_class })
+    let confirmable = document.flag(mapping, "confirmable")?.unwrap_or(base.is_none_or(|base| base.confirmable));
+    Ok(Claim { severity, effect, full_refresh, error_class, confirmable })
 }
 
 fn parse_exceptions(
