@@ -1,0 +1,6 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+CREATE FLOW apply AS AUTO CDC INTO orders
+FROM STREAM(main.sales.changes)
+KEYS (id, region)
+APPLY AS DELETE WHEN op = 'D' SEQUENCE BY seq
+;

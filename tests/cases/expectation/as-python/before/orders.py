@@ -1,0 +1,8 @@
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+
+@dp.table
+@dp.expect("positive", "amount > 0")
+def orders():
+    return spark.readStream.table("main.sales.raw_orders").select("id", "amount")

@@ -1,0 +1,5 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+APPLY CHANGES INTO orders
+FROM STREAM(main.sales.changes)
+KEYS (id)
+SEQUENCE BY seq;

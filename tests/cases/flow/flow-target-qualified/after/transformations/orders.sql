@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE orders;
+CREATE FLOW load AS INSERT INTO sales.orders BY NAME SELECT id, amount FROM STREAM(events);

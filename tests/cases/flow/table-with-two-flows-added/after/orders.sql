@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+CREATE FLOW load AS INSERT INTO orders BY NAME SELECT id, amount FROM STREAM(main.sales.raw_orders);
+CREATE OR REFRESH STREAMING TABLE web;
+CREATE FLOW web_orders AS INSERT INTO web BY NAME SELECT id, amount FROM STREAM(main.sales.web_orders);

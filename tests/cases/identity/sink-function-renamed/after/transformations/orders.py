@@ -1,0 +1,9 @@
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+dp.create_sink("out", "json", {"path": "/out"})
+
+
+@dp.append_flow(target="out", name="send")
+def feed():
+    return spark.readStream.table("events")

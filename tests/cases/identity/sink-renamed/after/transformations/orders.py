@@ -1,0 +1,9 @@
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+dp.create_sink("outbox", "json", {"path": "/out"})
+
+
+@dp.append_flow(target="outbox", name="send")
+def send():
+    return spark.readStream.table("events")

@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE main.sales.orders AS
+SELECT id FROM STREAM(events);

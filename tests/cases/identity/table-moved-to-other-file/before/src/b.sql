@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE ids AS
+SELECT id FROM STREAM(main.sales.web_orders);

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM(main.sales.raw_orders);
+CREATE OR REFRESH STREAMING TABLE web AS
+SELECT id, amount FROM STREAM(main.sales.web_orders);

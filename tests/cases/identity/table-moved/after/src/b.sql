@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE ids AS
+SELECT id FROM STREAM(main.sales.web_orders);
+CREATE OR REFRESH STREAMING TABLE web AS
+SELECT id, amount FROM STREAM(main.sales.web_orders);

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id FROM STREAM(main.sales.raw_orders);
+CREATE OR REFRESH MATERIALIZED VIEW daily AS
+SELECT customer, sum(amount) AS total FROM main.sales.raw_orders GROUP BY customer;

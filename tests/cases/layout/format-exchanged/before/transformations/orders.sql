@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE orders USING parquet AS
+SELECT id FROM STREAM(events);

@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders PARTITIONED BY (region) AS
+SELECT id, region, amount FROM STREAM(main.sales.raw_orders);

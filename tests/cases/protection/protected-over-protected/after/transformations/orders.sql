@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE raw TBLPROPERTIES ('pipelines.reset.allowed' = 'false') AS SELECT id, amount FROM STREAM(events);
+CREATE STREAMING TABLE orders TBLPROPERTIES ('pipelines.reset.allowed' = 'false') AS SELECT id FROM STREAM(raw);

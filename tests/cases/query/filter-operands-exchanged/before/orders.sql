@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, customer, amount FROM STREAM(main.sales.raw_orders) WHERE amount > 0 AND customer IS NOT NULL;

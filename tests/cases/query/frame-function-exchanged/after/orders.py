@@ -1,0 +1,16 @@
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+def clean(frames):
+    for frame in frames:
+        yield frame[["id"]]
+
+
+def tidy(frames):
+    for frame in frames:
+        yield frame[["id"]].dropna()
+
+
+@dp.table
+def orders():
+    return spark.readStream.table("main.sales.raw_orders").mapInPandas(tidy, "id long")

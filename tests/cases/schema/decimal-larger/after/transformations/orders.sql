@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE orders AS
+SELECT id, CAST(price AS DECIMAL(12,2)) AS price FROM STREAM(events);

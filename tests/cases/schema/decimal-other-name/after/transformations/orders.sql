@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE orders AS
+SELECT id, CAST(price AS NUMERIC(10,2)) AS price FROM STREAM(events);

@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders (id BIGINT COMMENT 'key', amount BIGINT) AS
+SELECT id, amount FROM STREAM(main.sales.raw_orders);

@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM read_files('/landing/orders', format => 'json', schema => 'id BIGINT, amount BIGINT');

@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT customer, ts FROM STREAM(main.sales.raw_orders) WATERMARK ts DELAY OF INTERVAL 10 MINUTES GROUP BY customer, ts;

@@ -1,0 +1,5 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT x.id, x.amount, y.region
+FROM STREAM(main.sales.raw_orders) WATERMARK ts DELAY OF INTERVAL 10 MINUTES AS x
+JOIN STREAM(main.sales.web_orders) WATERMARK ts DELAY OF INTERVAL 10 MINUTES AS y
+ON x.id = y.id AND y.ts BETWEEN x.ts AND x.ts + INTERVAL 1 HOUR;

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT customer, session_window(ts, '5 minutes').start AS hour, sum(amount) AS total
+FROM STREAM(main.sales.raw_orders) WATERMARK ts DELAY OF INTERVAL 10 MINUTES
+GROUP BY customer, session_window(ts, '5 minutes');
