@@ -17,6 +17,7 @@ pub fn command() -> Command {
         .arg(color())
         .subcommand(diff())
         .subcommand(baseline())
+        .subcommand(run())
         .subcommand(show())
         .subcommand(rules())
         .subcommand(explain())
@@ -164,6 +165,64 @@ fn confirmation_options() -> [Arg; 3] {
     ]
 }
 
+fn run() -> Command {
+    Command::new("run")
+        .about("Runs pipelines on local rows, update after update, and prints the tables")
+        .after_help(
+            "Rows: DIR/batch1/<source>.json, DIR/batch2/<source>.csv, …; or DIR/<source>.json as one batch. One batch arrives \
+             before each update.\nExit codes: 0 every flow ran; 1 a flow failed; 2 wrong usage, or nothing to run.",
+        )
+        .arg(Arg::new("revision").value_name("REV|PATH").help("Revision or folder [default: working tree]"))
+        .arg(
+            Arg::new("data")
+                .long("data")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .required_unless_present("state")
+                .help("Rows of the sources: JSON lines, JSON arrays or CSV"),
+        )
+        .arg(
+            Arg::new("update")
+                .long("update")
+                .value_name("KIND[=TABLES]")
+                .action(ArgAction::Append)
+                .help("incremental, full-refresh or full-refresh=a,b; several in a row [default: incremental, one a batch]"),
+        )
+        .arg(
+            Arg::new("then")
+                .long("then")
+                .value_name("REV|PATH")
+                .action(ArgAction::Append)
+                .help("Code of the updates that follow: deploys another revision in between"),
+        )
+        .arg(
+            Arg::new("state")
+                .long("state")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .help("Keep tables and checkpoints here; the next run goes on from them, with batches that are new"),
+        )
+        .arg(
+            Arg::new("rows")
+                .long("rows")
+                .value_name("N")
+                .value_parser(clap::value_parser!(usize))
+                .default_value("20")
+                .help("Rows of each table to print as text"),
+        )
+        .arg(text_or_json())
+        .args(analysis_options())
+}
+
+fn text_or_json() -> Arg {
+    Arg::new("format")
+        .long("format")
+        .short('f')
+        .value_parser(PossibleValuesParser::new(["text", "json"]))
+        .default_value("text")
+        .help("Form of the output")
+}
+
 fn allow_empty() -> Arg {
     Arg::new("allow-empty").long("allow-empty").action(ArgAction::SetTrue).help("Exit 0 where no flow was found")
 }
@@ -178,14 +237,7 @@ fn show() -> Command {
                 .value_name("REV|PATH")
                 .help("Revision or folder [default: working tree]"),
         )
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .short('f')
-                .value_parser(PossibleValuesParser::new(["text", "json"]))
-                .default_value("text")
-                .help("Form of the output"),
-        )
+        .arg(text_or_json())
         .arg(
             Arg::new("unresolved")
                 .long("unresolved")

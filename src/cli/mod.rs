@@ -9,6 +9,7 @@ mod demo;
 mod diff;
 mod output;
 mod rules;
+mod run;
 mod show;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
         Some(("baseline", args)) => baseline::run(args),
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),
+        Some(("run", args)) => run::run(args),
         Some(("rules", args)) => rules::run(args),
         Some(("explain", args)) => rules::run_explain(args),
         Some(("completions", args)) => completions::run(args),

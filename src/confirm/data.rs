@@ -1,5 +1,6 @@
-//! Rows by batch and source: generated, or read from `DIR/batchN/<source>.json`.
+//! Rows by batch and source: generated, or read from `DIR/batchN/<source>.json` (or `.jsonl`, `.csv`).
 
+use super::csv;
 use crate::engine::Record;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -20,22 +21,26 @@ pub struct Data {
 impl Batch {
     /// Rows of a source, by its name or by a longer or shorter form of it (`main.raw.events`, `raw.events`, `events`).
     pub fn rows(&self, source: &str) -> Option<&Vec<Record>> {
-        let name = source.to_lowercase();
-        self.sources.get(&name).or_else(|| {
-            let ends = |longer: &str, shorter: &str| {
-                longer.strip_suffix(shorter).is_some_and(|rest| rest.ends_with(['.', '/']))
-            };
-            self.sources.iter().find(|(key, _)| ends(&name, key) || ends(key, &name)).map(|(_, rows)| rows)
-        })
+        self.sources.get(self.key(source)?)
+    }
+
+    /// The name under which a source's rows stand here.
+    pub fn key(&self, source: &str) -> Option<&str> {
+        let name = source.trim_end_matches('/').to_lowercase();
+        let ends =
+            |longer: &str, shorter: &str| longer.strip_suffix(shorter).is_some_and(|rest| rest.ends_with(['.', '/']));
+        let exact = self.sources.get_key_value(&name).map(|(key, _)| key);
+        let near = || self.sources.keys().find(|key| ends(&name, key) || ends(key, &name));
+        exact.or_else(near).map(String::as_str)
     }
 }
 
 impl Data {
-    /// Reads `batch1`, `batch2`, … of a folder. A file's path below its batch, without `.json`, is the source's name; folders in
-    /// it are parts of a dotted name.
+    /// Reads `batch1`, `batch2`, … of a folder; a folder without `batch1` is one batch. A file's path below its batch, without its
+    /// extension, is the source's name; folders in it are parts of a dotted name.
     ///
     /// # Errors
-    /// No batch, an unreadable file, or a line that is no JSON object.
+    /// No file with rows, an unreadable file, a line that is no JSON object, or broken CSV.
     pub fn read(folder: &Path) -> Result<Data, DataError> {
         let mut data = Data::default();
         loop {
@@ -48,11 +53,13 @@ impl Data {
             data.batches.push(batch);
         }
         if data.batches.is_empty() {
-            return Err(DataError {
-                path: folder.to_owned(),
-                line: None,
-                message: "no folder `batch1` in it".to_owned(),
-            });
+            let mut batch = Batch::default();
+            read_folder(folder, "", &mut batch, 0)?;
+            data.batches.push(batch);
+        }
+        if data.batches.iter().all(|batch| batch.sources.is_empty()) {
+            let message = "no file `<source>.json`, `.jsonl` or `.csv` in it or in a folder `batch1`".to_owned();
+            return Err(DataError { path: folder.to_owned(), line: None, message });
         }
         Ok(data)
     }
@@ -73,29 +80,57 @@ fn read_folder(folder: &Path, prefix: &str, batch: &mut Batch, depth: usize) -> 
         if path.is_dir() && depth < DEPTH_LIMIT {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(stem);
             read_folder(&path, &format!("{prefix}{name}."), batch, depth + 1)?;
-        } else if path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl") {
-            batch.sources.insert(format!("{prefix}{stem}").to_lowercase(), read_file(&path)?);
+        } else if let Some(form) = path.extension().and_then(|extension| Form::of(extension.to_str()?)) {
+            batch.sources.insert(format!("{prefix}{stem}").to_lowercase(), read_file(&path, form)?);
         }
     }
     Ok(())
 }
 
-fn read_file(path: &Path) -> Result<Vec<Record>, DataError> {
-    let text = std::fs::read_to_string(path).map_err(|error| DataError {
-        path: path.to_owned(),
-        line: None,
-        message: error.to_string(),
-    })?;
-    let mut records = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let failed = |message: String| DataError { path: path.to_owned(), line: Some(at + 1), message };
-        match serde_json::from_str(line) {
-            Ok(Json::Object(record)) => records.push(record),
-            Ok(_) => return Err(failed("a line must be a JSON object".to_owned())),
-            Err(error) => return Err(failed(error.to_string())),
+#[derive(Clone, Copy)]
+enum Form {
+    /// JSON lines, or one array of objects.
+    Json,
+    Csv,
+}
+
+impl Form {
+    fn of(extension: &str) -> Option<Form> {
+        match extension {
+            "json" | "jsonl" => Some(Form::Json),
+            "csv" => Some(Form::Csv),
+            _ => None,
         }
     }
-    Ok(records)
+}
+
+fn read_file(path: &Path, form: Form) -> Result<Vec<Record>, DataError> {
+    let failed = |line: Option<usize>, message: String| DataError { path: path.to_owned(), line, message };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(None, error.to_string()))?;
+    match form {
+        Form::Csv => csv::read(&text).map_err(|(line, message)| failed(Some(line), message)),
+        Form::Json if text.trim_start().starts_with('[') => {
+            let items: Vec<Json> =
+                serde_json::from_str(&text).map_err(|error| failed(Some(error.line()), error.to_string()))?;
+            items
+                .into_iter()
+                .map(|item| match item {
+                    Json::Object(record) => Ok(record),
+                    _ => Err(failed(None, "every item of the list must be a JSON object".to_owned())),
+                })
+                .collect()
+        }
+        Form::Json => {
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            lines
+                .map(|(at, line)| match serde_json::from_str(line) {
+                    Ok(Json::Object(record)) => Ok(record),
+                    Ok(_) => Err(failed(Some(at + 1), "a line must be a JSON object".to_owned())),
+                    Err(error) => Err(failed(Some(at + 1), error.to_string())),
+                })
+                .collect()
+        }
+    }
 }
 
 /// Rows that cannot be read.
@@ -141,5 +176,17 @@ mod tests {
         std::fs::create_dir_all(folder.path().join("batch1")).unwrap();
         std::fs::write(folder.path().join("batch1/t.json"), "{\"id\": 1}\n[1]\n").unwrap();
         assert_eq!(Data::read(folder.path()).unwrap_err().line, Some(2));
+    }
+
+    #[test]
+    fn a_folder_without_batches_is_one_and_may_hold_csv_and_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Data::read(folder.path()).is_err());
+        std::fs::write(folder.path().join("main.raw.t.csv"), "id,name\n1,a\n").unwrap();
+        std::fs::write(folder.path().join("u.json"), "[\n  { \"id\": 1 },\n  { \"id\": 2 }\n]\n").unwrap();
+        let data = Data::read(folder.path()).unwrap();
+        assert_eq!(data.batches.len(), 1);
+        assert_eq!(data.batches[0].rows("raw.t").unwrap()[0]["id"], 1);
+        assert_eq!(data.batches[0].rows("u").unwrap().len(), 2);
     }
 }

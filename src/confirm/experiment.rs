@@ -4,7 +4,7 @@ use super::data::{Batch, Data};
 use super::sources::SourceSet;
 use crate::analyze::Analysis;
 use crate::engine::{
-    Behaviour, UpdateKind, UpdateReport, World, default_source_format, location, read_location, source_location, update,
+    Behaviour, UpdateKind, UpdateReport, World, default_source_format, source_location, starts_at_latest, update_all,
 };
 use crate::model::{Platform, SourceFacts};
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Experiment<'_> {
         self.define(&mut resumed, Side::Before);
         self.prime(&mut resumed, self.before);
         self.load(&mut resumed, Side::Before, &first, 1);
-        let before = run_all(&mut resumed, self.before, &UpdateKind::Incremental);
+        let before = update_all(&mut resumed, self.before, &UpdateKind::Incremental);
         let resumed_batch_1 = resumed.clone();
         self.define(&mut resumed, Side::After);
         if let Some(between) = self.between {
@@ -55,9 +55,9 @@ impl Experiment<'_> {
         for (number, batch) in rest.iter().enumerate() {
             self.load(&mut resumed, Side::After, batch, number + 2);
             if number > 0 || self.updates.is_empty() {
-                after.push(run_all(&mut resumed, self.after, &UpdateKind::Incremental));
+                after.push(update_all(&mut resumed, self.after, &UpdateKind::Incremental));
             } else {
-                after.extend(self.updates.iter().map(|kind| run_all(&mut resumed, self.after, kind)));
+                after.extend(self.updates.iter().map(|kind| update_all(&mut resumed, self.after, kind)));
             }
         }
         let mut control_world = World::new();
@@ -67,7 +67,7 @@ impl Experiment<'_> {
         let mut control_batch_1 = control_world.clone();
         for (number, batch) in std::iter::once(&first).chain(rest).enumerate() {
             self.load(&mut control_world, Side::After, batch, number + 1);
-            control.push(run_all(&mut control_world, self.after, &UpdateKind::Incremental));
+            control.push(update_all(&mut control_world, self.after, &UpdateKind::Incremental));
             if number == 0 {
                 control_batch_1 = control_world.clone();
             }
@@ -111,16 +111,8 @@ impl Experiment<'_> {
 
     /// Streams that start at the latest offset must have been running before batch 1 to see it.
     fn prime(&self, world: &mut World, analysis: &Analysis) {
-        let from_latest = analysis.flows.iter().flat_map(|flow| flow.plan.reads()).any(|read| {
-            let at_latest = |option: &str| read.option(option).is_some_and(|value| value.trim() == "latest");
-            let kafka = matches!(&read.source, crate::model::Source::Connector { format } if format == "kafka");
-            read.streaming
-                && (at_latest("startingversion")
-                    || at_latest("startingoffsets")
-                    || (kafka && read.option("startingoffsets").is_none()))
-        });
-        if from_latest {
-            run_all(world, analysis, &UpdateKind::Incremental);
+        if starts_at_latest(analysis) {
+            update_all(world, analysis, &UpdateKind::Incremental);
         }
     }
 }
@@ -129,45 +121,4 @@ impl Experiment<'_> {
 enum Side {
     Before,
     After,
-}
-
-/// One update of every pipeline, those whose tables others read first.
-fn run_all(world: &mut World, analysis: &Analysis, kind: &UpdateKind) -> Reports {
-    let count = analysis.workspace.pipelines.len();
-    let mut reports: Vec<UpdateReport> = vec![UpdateReport::default(); count];
-    let clock = world.updates + 1;
-    for at in order(analysis) {
-        // All pipelines of a deployment run at one time.
-        world.updates = clock - 1;
-        let report = update(world, analysis, at, kind);
-        if let Some(slot) = reports.get_mut(at) {
-            *slot = report;
-        }
-    }
-    world.updates = clock;
-    reports
-}
-
-fn order(analysis: &Analysis) -> Vec<usize> {
-    let pipelines = &analysis.workspace.pipelines;
-    let writes = |at: usize| -> BTreeSet<String> {
-        pipelines.get(at).map(|p| p.flows.iter().filter_map(|flow| location(p, flow)).collect()).unwrap_or_default()
-    };
-    let reads = |at: usize| -> BTreeSet<String> {
-        let Some(pipeline) = pipelines.get(at) else { return BTreeSet::new() };
-        let flows = analysis.flows.iter().filter(|flow| flow.pipeline == at);
-        flows.flat_map(|flow| flow.plan.reads()).filter_map(|read| read_location(pipeline, read)).collect()
-    };
-    let (written, read): (Vec<_>, Vec<_>) = (0..pipelines.len()).map(|at| (writes(at), reads(at))).unzip();
-    let mut waiting: Vec<usize> = (0..pipelines.len()).collect();
-    let mut order = Vec::new();
-    let feeds = |writer: usize, reader: usize| match (written.get(writer), read.get(reader)) {
-        (Some(written), Some(read)) => writer != reader && !written.is_disjoint(read),
-        _ => false,
-    };
-    while !waiting.is_empty() {
-        let ready = waiting.iter().position(|at| !waiting.iter().any(|other| feeds(*other, *at)));
-        order.push(waiting.remove(ready.unwrap_or(0)));
-    }
-    order
 }

@@ -3,6 +3,7 @@
 //! Takes two analysed revisions and rows (the user's own, or generated ones); gives for every flow and every table what was
 //! observed on the mini engine: an [`Effect`], the error class where it was refused, and the fewest source rows that show it.
 
+mod csv;
 mod data;
 mod experiment;
 mod generate;

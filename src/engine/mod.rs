@@ -4,6 +4,7 @@
 mod catalog;
 mod cdc;
 mod checkpoint;
+mod deployment;
 mod error;
 mod expression;
 mod materialize;
@@ -27,6 +28,7 @@ mod writer;
 
 pub use catalog::{dataset_location, facts_for, read_location, source_location};
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
+pub use deployment::{starts_at_latest, update_all};
 pub use error::ExecutionError;
 pub use operators::{
     BatchOutput, EventTimeStats, MicroBatch, Tables, Watermarks, needs_no_data_batch, run_batch, run_micro_batch,

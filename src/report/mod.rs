@@ -4,6 +4,7 @@
 //! Whatever came out of a repository is made harmless for the format it goes to.
 
 mod json;
+pub mod run;
 pub mod safe;
 pub mod show;
 mod snippet;

@@ -3,8 +3,10 @@
 mod downstream;
 mod findings;
 mod headline;
-mod table;
+pub mod table;
 mod witness;
+
+pub use witness::cell;
 
 use super::{Confirmation, FlowVerdict, Report, Revision, Style, safe};
 use crate::diff::FlowStatus;
@@ -52,7 +54,7 @@ pub struct Paint {
 }
 
 impl Paint {
-    fn wrap(self, code: &str, text: &str) -> String {
+    pub fn wrap(self, code: &str, text: &str) -> String {
         if self.colors { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 

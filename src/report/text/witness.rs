@@ -84,7 +84,8 @@ fn cells(row: &Record, columns: &[String], differing: &[String], paint: Paint) -
         .collect()
 }
 
-fn cell(value: Option<&Value>) -> String {
+/// A value as a cell shows it.
+pub fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "NULL".to_owned(),
         Some(Value::String(text)) => text.clone(),

@@ -1,0 +1,145 @@
+//! `pipelint run`: pipelines on local rows.
+
+use super::{Failure, Outcome, diff, output};
+use crate::analyze::Analysis;
+use crate::confirm::Data;
+use crate::engine::UpdateKind;
+use crate::frontend::ParseCache;
+use crate::model::QualifiedName;
+use crate::report::run as report;
+use crate::review;
+use crate::revision;
+use crate::run::{self, Code, Stage, State, Step};
+use clap::ArgMatches;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
+    let folder = diff::folder(args);
+    let targets = targets(args);
+    let codes = targets.iter().map(|target| code(args, &folder, *target)).collect::<Result<Vec<_>, _>>()?;
+    let stages = stages(args, &codes)?;
+    let data = match args.get_one::<String>("data") {
+        Some(data) => Data::read(&folder.join(data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
+        None => Data::default(),
+    };
+    let kept = args.get_one::<String>("state").map(|state| folder.join(state));
+    let mut state = match &kept {
+        Some(at) => State::read(at).map_err(|error| {
+            Failure::with_help(format!("--state: {error}"), "name another folder, or remove the file to start anew")
+        })?,
+        None => State::default(),
+    };
+    let steps = run::schedule(&stages, state.new_batches(&data).collect::<Vec<_>>());
+    let mut progress = Progress { terminal: std::io::stderr().is_terminal(), updates: steps.len() };
+    let outcome = run::run(&codes, &steps, &data, &mut state, &mut |at, step| progress.tell(at, step, &codes));
+    progress.clear();
+    if let Some(at) = &kept {
+        state.write(at).map_err(|error| Failure::new(format!("--state: {error}")))?;
+    }
+    let text = if args.get_one::<String>("format").is_some_and(|format| format == "json") {
+        report::json(&outcome)
+    } else {
+        let colors = output::colored(args.get_one::<String>("color").map(String::as_str));
+        report::text(&outcome, colors, args.get_one::<usize>("rows").copied().unwrap_or(usize::MAX))
+    };
+    output::print(&text)?;
+    Ok(if outcome.failed() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// The revisions whose code runs, in their order; the working tree is none.
+fn targets(args: &ArgMatches) -> Vec<Option<&str>> {
+    let first = args.get_one::<String>("revision").map(String::as_str);
+    let then = args.get_many::<String>("then").into_iter().flatten().map(|name| Some(name.as_str()));
+    std::iter::once(first).chain(then).collect()
+}
+
+fn code(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Code, Failure> {
+    let tree = revision::open_one(target, folder).map_err(diff::failure)?;
+    let options = diff::analysis_options(args, folder)?;
+    let reading = review::read(tree.as_ref(), &options, &ParseCache::new());
+    diff::print_diagnostics(&reading.diagnostics);
+    if reading.analysis.flows.is_empty() {
+        return Err(Failure::with_help(
+            format!("no flow was found in {}: nothing to run", tree.label()),
+            "run in the right folder, or name the pipelines in pipelint.yaml",
+        ));
+    }
+    Ok(Code { label: tree.label().to_owned(), analysis: reading.analysis })
+}
+
+/// The updates of each code: those named before the next `--then`.
+fn stages(args: &ArgMatches, codes: &[Code]) -> Result<Vec<Stage>, Failure> {
+    let mut stages = vec![Stage::default(); codes.len()];
+    let switches: Vec<usize> = args.indices_of("then").into_iter().flatten().collect();
+    let places = args.indices_of("update").into_iter().flatten();
+    let words = args.get_many::<String>("update").into_iter().flatten();
+    for (place, word) in places.zip(words) {
+        let at = switches.iter().filter(|switch| **switch < place).count();
+        if let (Some(stage), Some(code)) = (stages.get_mut(at), codes.get(at)) {
+            stage.updates.push(update(word, &code.analysis)?);
+        }
+    }
+    Ok(stages)
+}
+
+fn update(word: &str, analysis: &Analysis) -> Result<UpdateKind, Failure> {
+    match word.split_once('=') {
+        None if word == "incremental" => Ok(UpdateKind::Incremental),
+        None if word == "full-refresh" => Ok(UpdateKind::FullRefreshAll),
+        Some(("full-refresh", names)) => Ok(UpdateKind::FullRefresh(selection(names, analysis)?)),
+        Some(("incremental", names)) => Ok(UpdateKind::Refresh(selection(names, analysis)?)),
+        _ => Err(Failure::with_help(
+            format!("`{word}` is no kind of update"),
+            "say incremental, full-refresh, incremental=TABLE,… or full-refresh=TABLE,…",
+        )),
+    }
+}
+
+fn selection(names: &str, analysis: &Analysis) -> Result<Vec<QualifiedName>, Failure> {
+    let known: Vec<&QualifiedName> =
+        analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets).map(|d| &d.name).collect();
+    let find = |word: &str| {
+        let name = QualifiedName::parse(word);
+        let found: Vec<_> = known
+            .iter()
+            .filter(|dataset| ***dataset == name || ends_with(&dataset.to_string(), &name.to_string()))
+            .collect();
+        match found.as_slice() {
+            [only] => Ok((**only).clone()),
+            [] => {
+                let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+                Err(Failure::with_help(format!("no table `{word}`"), format!("there are {}", names.join(", "))))
+            }
+            _ => Err(Failure::with_help(format!("`{word}` names more than one table"), "write the name in full")),
+        }
+    };
+    names.split(',').map(str::trim).filter(|word| !word.is_empty()).map(find).collect()
+}
+
+fn ends_with(full: &str, short: &str) -> bool {
+    let (full, short) = (full.to_lowercase(), short.to_lowercase());
+    full.strip_suffix(&short).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// One line on a terminal's standard error, written over with each update.
+struct Progress {
+    terminal: bool,
+    updates: usize,
+}
+
+impl Progress {
+    fn tell(&mut self, at: usize, step: &Step, codes: &[Code]) {
+        if self.terminal {
+            let label = codes.get(step.code).map_or("", |code| code.label.as_str());
+            let text = format!("update {} of {} ({label})", at + 1, self.updates);
+            let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K{}", crate::report::safe::inline(&text));
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.terminal {
+            let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K");
+        }
+    }
+}
