@@ -3,21 +3,33 @@
 //! Takes a [`Report`], which is complete in itself (also the texts that its places stand in), and gives one string a format.
 //! Whatever came out of a repository is made harmless for the format it goes to.
 
+mod diagram;
+mod github;
+mod gitlab;
+mod html;
 mod json;
+mod junit;
+mod lineage;
+mod markdown;
 pub mod run;
 pub mod safe;
+mod sarif;
 pub mod show;
 mod snippet;
 mod text;
+mod texts;
+mod verdict;
 
-use crate::confirm::FlowConfirmation;
-use crate::diff::FlowStatus;
+pub use diagram::{dot_of, mermaid_of};
+pub use lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
+pub use texts::Texts;
+pub use verdict::{Confirmation, FlowVerdict};
+
 use crate::impact::{Impact, RefreshPlan};
-use crate::model::{Diagnostic, Effect, FullRefresh, Platform, QualifiedName, Severity, Span, Unresolved};
-use crate::rules::Finding;
+use crate::model::{Diagnostic, Effect, Platform, Severity, Span, Unresolved};
+use crate::rules::{Finding, RuleText};
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Revision {
@@ -40,101 +52,6 @@ pub struct Side {
     pub label: String,
 }
 
-/// What happens to one flow.
-#[derive(Debug, Clone)]
-pub struct FlowVerdict {
-    /// Key of the pipeline.
-    pub pipeline: String,
-    pub flow: String,
-    pub dataset: QualifiedName,
-    pub status: FlowStatus,
-    /// The worst that its findings claim, or what the engine observed where they leave it to the engine.
-    pub effect: Effect,
-    /// The same without the findings that somebody accepted: what counts for the headline.
-    pub open: Effect,
-    pub full_refresh: FullRefresh,
-    /// None for an unchanged flow that nothing concerns.
-    pub confirmation: Option<Confirmation>,
-    /// Indices into the report's findings.
-    pub findings: Vec<usize>,
-    pub before: Option<Span>,
-    pub after: Option<Span>,
-}
-
-/// What an engine observed of a flow, beside what the rules claim.
-#[derive(Debug, Clone)]
-pub enum Confirmation {
-    NotRun {
-        reason: String,
-    },
-    Ran {
-        run: Box<FlowConfirmation>,
-        /// None where the engine could observe nothing, or where what it saw follows from a table upstream.
-        agrees: Option<bool>,
-        /// The table upstream whose changed rows explain an observation that no finding of this flow claims.
-        follows_from: Option<String>,
-    },
-}
-
-impl Confirmation {
-    pub fn not_run(reason: &str) -> Self {
-        Confirmation::NotRun { reason: reason.to_owned() }
-    }
-
-    /// Compares what was observed with what is claimed.
-    pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
-        let agrees = run.observed.and_then(|observed| same_outcome(claimed, observed));
-        Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
-    }
-
-    /// Takes an unclaimed observation as the consequence of what happens upstream: no contradiction of this flow's claim.
-    pub fn explained_by(&mut self, upstream: &str) {
-        if let Confirmation::Ran { agrees, follows_from, .. } = self {
-            *agrees = None;
-            *follows_from = Some(upstream.to_owned());
-        }
-    }
-
-    pub fn agrees(&self) -> Option<bool> {
-        match self {
-            Confirmation::NotRun { .. } => None,
-            Confirmation::Ran { agrees, .. } => *agrees,
-        }
-    }
-}
-
-/// Whether an observation bears a claim out; none where the experiment cannot tell: what a deployment does with whole tables
-/// (left behind, deleted) happens outside of updates.
-///
-/// An ignored edit leaves the table as a full refresh would make it only by chance: an engine sees `none` or old rows that differ.
-fn same_outcome(claimed: Effect, observed: Effect) -> Option<bool> {
-    match (claimed, observed) {
-        _ if claimed == observed => Some(true),
-        (Effect::Orphaned | Effect::Dropped, _) => None,
-        (Effect::Ignored, Effect::None | Effect::Mixed) => Some(true),
-        _ => Some(false),
-    }
-}
-
-/// Texts of the files that places of a report stand in.
-#[derive(Debug, Clone, Default)]
-pub struct Texts(BTreeMap<(Revision, Arc<str>), Arc<str>>);
-
-impl Texts {
-    pub fn add(&mut self, revision: Revision, path: &Arc<str>, read: impl FnOnce() -> Option<Arc<str>>) {
-        let key = (revision, Arc::clone(path));
-        if !self.0.contains_key(&key)
-            && let Some(text) = read()
-        {
-            self.0.insert(key, text);
-        }
-    }
-
-    pub fn get(&self, revision: Revision, path: &str) -> Option<&str> {
-        self.0.get(&(revision, path.into())).map(AsRef::as_ref)
-    }
-}
-
 /// Everything that one comparison found out.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -153,6 +70,10 @@ pub struct Report {
     pub diagnostics: Vec<(Revision, Diagnostic)>,
     /// What the configuration says of `--fail-on`.
     pub fail_on: Option<Severity>,
+    /// What reads what, in both revisions.
+    pub lineage: Lineage,
+    /// The rules behind the findings, by id.
+    pub rules: BTreeMap<String, RuleText>,
     pub texts: Texts,
 }
 
@@ -200,7 +121,11 @@ impl Report {
         });
         let diagnostics =
             self.diagnostics.iter().filter_map(|(revision, d)| d.span.as_ref().map(|span| (*revision, span)));
-        findings.chain(diagnostics)
+        let flows = self.flows.iter().flat_map(|flow| {
+            let before = flow.before.as_ref().map(|span| (Revision::Before, span));
+            before.into_iter().chain(flow.after.as_ref().map(|span| (Revision::After, span)))
+        });
+        findings.chain(diagnostics).chain(flows)
     }
 }
 
@@ -209,17 +134,39 @@ impl Report {
 pub enum Format {
     Text,
     Json,
+    Sarif,
+    Github,
+    Gitlab,
+    Junit,
+    Markdown,
+    Html,
+    Mermaid,
+    Dot,
+}
+
+impl Format {
+    /// Every format by the name that the command line knows.
+    pub const ALL: [(&'static str, Format); 10] = [
+        ("text", Format::Text),
+        ("json", Format::Json),
+        ("sarif", Format::Sarif),
+        ("github", Format::Github),
+        ("gitlab", Format::Gitlab),
+        ("junit", Format::Junit),
+        ("markdown", Format::Markdown),
+        ("html", Format::Html),
+        ("mermaid", Format::Mermaid),
+        ("dot", Format::Dot),
+    ];
 }
 
 impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "text" => Ok(Format::Text),
-            "json" => Ok(Format::Json),
-            _ => Err(format!("`{text}` is no report format; known are text, json")),
-        }
+        let names = || Self::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let found = Self::ALL.iter().find(|(name, _)| *name == text);
+        found.map(|(_, format)| *format).ok_or_else(|| format!("`{text}` is no report format; known are {}", names()))
     }
 }
 
@@ -237,5 +184,13 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
         Format::Text => text::render(report, style),
         Format::Json => json::render(report),
+        Format::Sarif => sarif::render(report),
+        Format::Github => github::render(report),
+        Format::Gitlab => gitlab::render(report),
+        Format::Junit => junit::render(report),
+        Format::Markdown => markdown::render(report),
+        Format::Html => html::render(report),
+        Format::Mermaid => diagram::mermaid(report),
+        Format::Dot => diagram::dot(report),
     }
 }

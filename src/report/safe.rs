@@ -14,6 +14,22 @@ pub fn block(text: &str) -> String {
         .collect()
 }
 
+/// Text for HTML and XML, inside elements and inside quoted attributes.
+pub fn markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in block(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Control characters, and those that reorder or hide what follows them.
 fn is_hostile(c: char) -> bool {
     c.is_control()
@@ -30,5 +46,6 @@ mod tests {
         assert_eq!(inline("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(block("a\n\tb\u{7}"), "a\n\tb\\u{7}");
         assert_eq!(inline("größe ✓"), "größe ✓");
+        assert_eq!(markup("<a b='&\"\u{1}'>"), "&lt;a b=&#39;&amp;&quot;\\u{1}&#39;&gt;");
     }
 }

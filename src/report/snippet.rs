@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 use std::ops::Range;
 
 /// Lines shown around a place that spans many.
-const CONTEXT_LINES: usize = 12;
+const CONTEXT_LINES: usize = 5;
 
 /// The renderer for a style.
 pub fn renderer(style: Style) -> Renderer {

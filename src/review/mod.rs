@@ -14,9 +14,9 @@ use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
-use crate::report::{Confirmation, FlowVerdict, Report, Revision, Side, Texts};
+use crate::report::{Confirmation, FlowVerdict, Lineage, Report, Revision, Side, Texts};
 use crate::revision::Tree;
-use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, assess};
+use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, RuleText, assess};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the user asks for beside the two trees.
@@ -104,8 +104,11 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
         unresolved: tagged(b.unresolved, a.unresolved),
         diagnostics: tagged(b.diagnostics, diagnostics),
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
+        lineage: Lineage::new(&b.analysis, &a.analysis),
+        rules: BTreeMap::new(),
         texts: Texts::default(),
     };
+    report.rules = rule_texts(&book, &report.findings);
     report.texts = texts(before, after, &report);
     report
 }
@@ -126,6 +129,12 @@ fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnost
         }
     }
     RuleBook::load(&extra, &severities)
+}
+
+/// What there is to read about the rules behind findings.
+fn rule_texts(book: &RuleBook, findings: &[Finding]) -> BTreeMap<String, RuleText> {
+    let rules = findings.iter().filter_map(|finding| book.rule(&finding.rule));
+    rules.map(|rule| (rule.id.clone(), RuleText::new(rule))).collect()
 }
 
 fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform {

@@ -1,7 +1,8 @@
-//! `pipelint explain RULE`: one rule as text.
+//! One rule as text, for `pipelint explain RULE`, and as Markdown, for the documentation and for reports.
 
 use super::rule::{Claim, ClaimedEffect, Rule};
 use crate::diff::kinds;
+use crate::model::Severity;
 
 /// A rule as plain text: what it answers to, what it claims, why, what to do, and where that is known from.
 pub fn explain(rule: &Rule) -> String {
@@ -47,4 +48,79 @@ fn claim(claim: &Claim) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// What a report says about the rule behind a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleText {
+    pub name: String,
+    pub category: String,
+    pub severity: Severity,
+    pub why: String,
+    /// Plain text.
+    pub help: String,
+    pub markdown: String,
+}
+
+impl RuleText {
+    pub fn new(rule: &Rule) -> Self {
+        RuleText {
+            name: rule.name.clone(),
+            category: rule.category.clone(),
+            severity: rule.claim.severity,
+            why: rule.why.clone(),
+            help: explain(rule),
+            markdown: markdown(rule),
+        }
+    }
+}
+
+/// A rule as a page of Markdown.
+pub fn markdown(rule: &Rule) -> String {
+    let about = kinds::kind(rule.change).map(|kind| kind.about).unwrap_or_default();
+    let platforms: Vec<&str> = rule.platforms.iter().map(|platform| platform.as_str()).collect();
+    let mut text = format!("# {}\n\nAllow {}.\n\n", rule.id, escaped(&rule.name));
+    text.push_str("| | |\n| --- | --- |\n");
+    text.push_str(&format!("| Answers to | `{}`: {} |\n", rule.change, escaped(about)));
+    text.push_str(&format!("| Platforms | {} |\n{}", platforms.join(", "), claim_rows(&rule.claim)));
+    for exception in &rule.exceptions {
+        let because = escaped(&exception.because);
+        text.push_str(&format!("\n**But** {because}\n\n| | |\n| --- | --- |\n{}", claim_rows(&exception.claim)));
+    }
+    text.push_str(&format!("\n## Why\n\n{}\n", escaped(rule.why.trim())));
+    if !rule.remedies.is_empty() {
+        text.push_str("\n## What to do\n\n");
+        for remedy in &rule.remedies {
+            let (title, body) = remedy.with_names();
+            text.push_str(&format!("- **{}**: {}\n", escaped(&title), escaped(&body.trim().replace('\n', " "))));
+        }
+    }
+    for (title, items) in [("Sources", &rule.sources), ("Where sources differ", &rule.disagreements)] {
+        if !items.is_empty() {
+            text.push_str(&format!("\n## {title}\n\n"));
+            for item in items {
+                text.push_str(&format!("- {}\n", escaped(item)));
+            }
+        }
+    }
+    text
+}
+
+fn claim_rows(claim: &Claim) -> String {
+    let lines = self::claim(claim);
+    lines
+        .lines()
+        .filter_map(|line| line.split_once("  "))
+        .map(|(key, value)| format!("| {key} | {} |\n", escaped(value.trim())))
+        .collect()
+}
+
+/// Angle brackets and bars outside code must not become markup.
+fn escaped(text: &str) -> String {
+    let pieces = text.split('`').enumerate();
+    let safe = |(index, piece): (usize, &str)| match index % 2 {
+        0 => piece.replace('<', "&lt;").replace('|', "\\|"),
+        _ => piece.replace('|', "\\|"),
+    };
+    pieces.map(safe).collect::<Vec<_>>().join("`")
 }

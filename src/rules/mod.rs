@@ -18,7 +18,7 @@ pub use book::RuleBook;
 pub use condition::{Condition, Scalar, Test};
 pub use coverage::{Coverage, CoverageRow, CoveredBy};
 pub use document::{Document, RuleError};
-pub use explain::explain;
+pub use explain::{RuleText, explain, markdown};
 pub use remedy::{CodeLanguage, Remedy, RemedyBook, RenderedRemedy};
 pub use rule::{Claim, ClaimedEffect, Exception, Rule};
 pub use template::Template;

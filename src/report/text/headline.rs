@@ -8,13 +8,7 @@ use crate::report::Report;
 
 pub fn headline(report: &Report, paint: Paint) -> String {
     let worst = report.worst();
-    let text = if report.flows.is_empty() {
-        "No flow found: nothing was analysed.".to_owned()
-    } else if report.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && report.findings.is_empty() {
-        "Nothing changed for any table.".to_owned()
-    } else {
-        sentence(report, worst)
-    };
+    let text = sentence(report);
     let mark = match worst {
         Effect::None | Effect::Ignored => "✓",
         Effect::Mixed | Effect::Recomputed => "!",
@@ -23,7 +17,14 @@ pub fn headline(report: &Report, paint: Paint) -> String {
     paint.effect(worst, &format!("{mark} {text}"))
 }
 
-fn sentence(report: &Report, worst: Effect) -> String {
+pub fn sentence(report: &Report) -> String {
+    if report.flows.is_empty() {
+        return "No flow found: nothing was analysed.".to_owned();
+    }
+    if report.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && report.findings.is_empty() {
+        return "Nothing changed for any table.".to_owned();
+    }
+    let worst = report.worst();
     let parts: Vec<String> = Effect::ALL
         .iter()
         .rev()

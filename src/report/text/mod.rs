@@ -5,6 +5,7 @@ mod findings;
 mod headline;
 pub mod table;
 mod witness;
+mod wrap;
 
 pub use witness::cell;
 
@@ -23,6 +24,11 @@ impl Default for Style {
     }
 }
 
+/// The verdict in one sentence.
+pub fn headline(report: &Report) -> String {
+    headline::sentence(report)
+}
+
 pub fn render(report: &Report, style: Style) -> String {
     let paint = Paint { colors: style.colors };
     let mut out = String::new();
@@ -37,10 +43,10 @@ pub fn render(report: &Report, style: Style) -> String {
             report.platform
         ))
     );
-    let _ = writeln!(out, "\n{}", headline::headline(report, paint));
-    verdicts(&mut out, report, paint);
+    let _ = writeln!(out, "\n{}", wrap::hanging(&headline::headline(report, paint), style.width, 2));
+    verdicts(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
-    downstream::write(&mut out, report, paint);
+    downstream::write(&mut out, report, style, paint);
     diagnostics(&mut out, report, style, paint);
     unresolved(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", counts(report));
@@ -77,14 +83,14 @@ impl Paint {
 }
 
 /// One line a flow that something happens to, worst first; the others in one line together.
-fn verdicts(out: &mut String, report: &Report, paint: Paint) {
-    let mut affected: Vec<&FlowVerdict> = report.flows.iter().filter(|flow| is_affected(flow)).collect();
+fn verdicts(out: &mut String, report: &Report, style: Style, paint: Paint) {
+    let mut affected: Vec<&FlowVerdict> = report.flows.iter().filter(|flow| flow.is_affected()).collect();
     affected.sort_by_key(|flow| (std::cmp::Reverse(flow.effect), flow.dataset.key(), flow.flow.clone()));
     let mut rows = Vec::new();
     for flow in affected {
         rows.push(vec![
             (flow.effect.to_string(), paint.effect(flow.effect, flow.effect.as_str())),
-            plain(&subject(flow)),
+            plain(&safe::inline(&flow.subject())),
             plain(refresh(flow.full_refresh)),
             plain(&evidence(flow)),
         ]);
@@ -96,34 +102,17 @@ fn verdicts(out: &mut String, report: &Report, paint: Paint) {
     let quiet: Vec<String> = report
         .flows
         .iter()
-        .filter(|flow| flow.status == FlowStatus::Changed && !is_affected(flow))
+        .filter(|flow| flow.status == FlowStatus::Changed && !flow.is_affected())
         .map(|flow| safe::inline(&flow.dataset.to_string()))
         .collect();
     if !quiet.is_empty() {
-        let _ = writeln!(out, "\n  {}", paint.dim(&format!("changed, and resumes as it is: {}", quiet.join(", "))));
+        let text = format!("changed, and resumes as it is: {}", quiet.join(", "));
+        let _ = writeln!(out, "\n  {}", paint.dim(&wrap::hanging(&text, style.width, 4)));
     }
 }
 
 fn plain(text: &str) -> (String, String) {
     (text.to_owned(), text.to_owned())
-}
-
-fn is_affected(flow: &FlowVerdict) -> bool {
-    flow.effect != Effect::None || !flow.findings.is_empty() || agrees(flow) == Some(false)
-}
-
-fn agrees(flow: &FlowVerdict) -> Option<bool> {
-    flow.confirmation.as_ref().and_then(Confirmation::agrees)
-}
-
-/// The table, and the flow where it has a name of its own.
-fn subject(flow: &FlowVerdict) -> String {
-    let dataset = flow.dataset.to_string();
-    if flow.flow.eq_ignore_ascii_case(&flow.dataset.name) || flow.flow.eq_ignore_ascii_case(&dataset) {
-        safe::inline(&dataset)
-    } else {
-        safe::inline(&format!("{dataset} (flow {})", flow.flow))
-    }
 }
 
 fn refresh(full_refresh: FullRefresh) -> &'static str {
@@ -136,23 +125,9 @@ fn refresh(full_refresh: FullRefresh) -> &'static str {
 }
 
 fn evidence(flow: &FlowVerdict) -> String {
-    match &flow.confirmation {
-        None => String::new(),
-        Some(Confirmation::NotRun { reason }) => format!("not run: {}", safe::inline(reason)),
-        Some(Confirmation::Ran { run, follows_from: Some(upstream), .. }) => {
-            let observed = run.observed.map_or("nothing", Effect::as_str);
-            format!("the engine saw {observed}, because of {}", safe::inline(upstream))
-        }
-        Some(Confirmation::Ran { run, agrees, .. }) => match (agrees, run.observed) {
-            (Some(true), _) if run.seed.is_some() => "seen on generated rows".to_owned(),
-            (Some(true), _) => "seen on the given rows".to_owned(),
-            (Some(false), Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
-            (_, Some(_)) => "outside of what an update shows".to_owned(),
-            (_, None) => {
-                format!("not run: {}", safe::inline(run.reason.as_deref().unwrap_or("the engine could not say")))
-            }
-        },
-    }
+    let evidence = flow.confirmation.as_ref().map(Confirmation::evidence).unwrap_or_default();
+    let allowed = if flow.open < flow.effect { "allowed · " } else { "" };
+    safe::inline(&format!("{allowed}{evidence}"))
 }
 
 fn diagnostics(out: &mut String, report: &Report, style: Style, paint: Paint) {

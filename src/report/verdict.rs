@@ -1,0 +1,117 @@
+//! What happens to one flow: claimed by rules, observed by an engine.
+
+use crate::confirm::FlowConfirmation;
+use crate::diff::FlowStatus;
+use crate::model::{Effect, FullRefresh, QualifiedName, Span};
+
+/// What happens to one flow.
+#[derive(Debug, Clone)]
+pub struct FlowVerdict {
+    /// Key of the pipeline.
+    pub pipeline: String,
+    pub flow: String,
+    pub dataset: QualifiedName,
+    pub status: FlowStatus,
+    /// The worst that its findings claim, or what the engine observed where they leave it to the engine.
+    pub effect: Effect,
+    /// The same without the findings that somebody accepted: what counts for the headline.
+    pub open: Effect,
+    pub full_refresh: FullRefresh,
+    /// None for an unchanged flow that nothing concerns.
+    pub confirmation: Option<Confirmation>,
+    /// Indices into the report's findings.
+    pub findings: Vec<usize>,
+    pub before: Option<Span>,
+    pub after: Option<Span>,
+}
+
+impl FlowVerdict {
+    /// Something happens to it, or is said of it.
+    pub fn is_affected(&self) -> bool {
+        let agrees = self.confirmation.as_ref().and_then(Confirmation::agrees);
+        self.effect != Effect::None || !self.findings.is_empty() || agrees == Some(false)
+    }
+
+    /// The table, and the flow where it has a name of its own.
+    pub fn subject(&self) -> String {
+        let dataset = self.dataset.to_string();
+        if self.flow.eq_ignore_ascii_case(&self.dataset.name) || self.flow.eq_ignore_ascii_case(&dataset) {
+            dataset
+        } else {
+            format!("{dataset} (flow {})", self.flow)
+        }
+    }
+}
+
+/// What an engine observed of a flow, beside what the rules claim.
+#[derive(Debug, Clone)]
+pub enum Confirmation {
+    NotRun {
+        reason: String,
+    },
+    Ran {
+        run: Box<FlowConfirmation>,
+        /// None where the engine could observe nothing, or where what it saw follows from a table upstream.
+        agrees: Option<bool>,
+        /// The table upstream whose changed rows explain an observation that no finding of this flow claims.
+        follows_from: Option<String>,
+    },
+}
+
+impl Confirmation {
+    pub fn not_run(reason: &str) -> Self {
+        Confirmation::NotRun { reason: reason.to_owned() }
+    }
+
+    /// Compares what was observed with what is claimed.
+    pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
+        let agrees = run.observed.and_then(|observed| same_outcome(claimed, observed));
+        Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
+    }
+
+    /// Takes an unclaimed observation as the consequence of what happens upstream: no contradiction of this flow's claim.
+    pub fn explained_by(&mut self, upstream: &str) {
+        if let Confirmation::Ran { agrees, follows_from, .. } = self {
+            *agrees = None;
+            *follows_from = Some(upstream.to_owned());
+        }
+    }
+
+    /// What an engine has to say, in a few words.
+    pub fn evidence(&self) -> String {
+        match self {
+            Confirmation::NotRun { reason } => format!("not run: {reason}"),
+            Confirmation::Ran { run, follows_from: Some(upstream), .. } => {
+                let observed = run.observed.map_or("nothing", Effect::as_str);
+                format!("the engine saw {observed}, because of {upstream}")
+            }
+            Confirmation::Ran { run, agrees, .. } => match (agrees, run.observed) {
+                (Some(true), _) if run.seed.is_some() => "seen on generated rows".to_owned(),
+                (Some(true), _) => "seen on the given rows".to_owned(),
+                (Some(false), Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
+                (_, Some(_)) => "outside of what an update shows".to_owned(),
+                (_, None) => format!("not run: {}", run.reason.as_deref().unwrap_or("the engine could not say")),
+            },
+        }
+    }
+
+    pub fn agrees(&self) -> Option<bool> {
+        match self {
+            Confirmation::NotRun { .. } => None,
+            Confirmation::Ran { agrees, .. } => *agrees,
+        }
+    }
+}
+
+/// Whether an observation bears a claim out; none where the experiment cannot tell: what a deployment does with whole tables
+/// (left behind, deleted) happens outside of updates.
+///
+/// An ignored edit leaves the table as a full refresh would make it only by chance: an engine sees `none` or old rows that differ.
+fn same_outcome(claimed: Effect, observed: Effect) -> Option<bool> {
+    match (claimed, observed) {
+        _ if claimed == observed => Some(true),
+        (Effect::Orphaned | Effect::Dropped, _) => None,
+        (Effect::Ignored, Effect::None | Effect::Mixed) => Some(true),
+        _ => Some(false),
+    }
+}
