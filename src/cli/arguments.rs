@@ -15,6 +15,7 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .arg(directory())
         .arg(color())
+        .arg(quiet())
         .subcommand(diff())
         .subcommand(baseline())
         .subcommand(run())
@@ -22,7 +23,10 @@ pub fn command() -> Command {
         .subcommand(rules())
         .subcommand(explain())
         .subcommand(demo())
+        .subcommand(graph())
+        .subcommand(init())
         .subcommand(completions())
+        .subcommand(man())
 }
 
 fn directory() -> Arg {
@@ -43,6 +47,15 @@ fn color() -> Arg {
         .value_parser(PossibleValuesParser::new(["auto", "always", "never"]))
         .default_value("auto")
         .help("Colours: on a terminal only (NO_COLOR is honoured), always, or never")
+}
+
+fn quiet() -> Arg {
+    Arg::new("quiet")
+        .long("quiet")
+        .short('q')
+        .global(true)
+        .action(ArgAction::SetTrue)
+        .help("No progress, and no text report where nothing happens to any table")
 }
 
 fn diff() -> Command {
@@ -126,12 +139,9 @@ fn report_options() -> [Arg; 5] {
             .long("explain")
             .action(ArgAction::SetTrue)
             .help("Say more: notes, every remedy with its code, everything unresolved"),
-        Arg::new("format")
-            .long("format")
-            .short('f')
-            .value_name("FORMAT[=FILE]")
-            .action(ArgAction::Append)
-            .help("text, json, sarif, github, markdown, html or mermaid; several times for several reports in one run"),
+        Arg::new("format").long("format").short('f').value_name("FORMAT[=FILE]").action(ArgAction::Append).help(
+            "text, json, sarif, github, gitlab, junit, markdown, html, mermaid or dot; several for several reports",
+        ),
         Arg::new("fail-on")
             .long("fail-on")
             .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
@@ -249,7 +259,13 @@ fn show() -> Command {
 }
 
 fn rules() -> Command {
-    Command::new("rules").about("Lists the rules").arg(
+    let markdown = Arg::new("markdown")
+        .long("markdown")
+        .value_name("DIR")
+        .value_hint(ValueHint::DirPath)
+        .conflicts_with("coverage")
+        .help("Write a page of Markdown a rule, and an index");
+    Command::new("rules").about("Lists the rules").arg(markdown).arg(
         Arg::new("coverage")
             .long("coverage")
             .action(ArgAction::SetTrue)
@@ -269,6 +285,41 @@ fn demo() -> Command {
             .value_name("DIR")
             .value_hint(ValueHint::DirPath)
             .help("Folder to write to [default: a new one for temporary files]"),
+    )
+}
+
+fn graph() -> Command {
+    Command::new("graph")
+        .about("Draws what reads what: the part that a change affects, or all of it")
+        .arg(revisions())
+        .args(compared_trees())
+        .args(analysis_options())
+        .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("The whole graph"))
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .short('f')
+                .value_parser(PossibleValuesParser::new(["mermaid", "dot"]))
+                .default_value("mermaid")
+                .help("Form of the output"),
+        )
+}
+
+fn init() -> Command {
+    Command::new("init")
+        .about("Writes a pre-commit hook, a GitHub workflow and a commented pipelint.yaml with the sources found")
+        .arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Replace files that are there"))
+        .args(analysis_options())
+}
+
+fn man() -> Command {
+    Command::new("man").about("Prints the manual page, or writes one a subcommand").arg(
+        Arg::new("output")
+            .long("output")
+            .short('o')
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("Folder to write the pages to"),
     )
 }
 

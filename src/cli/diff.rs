@@ -1,8 +1,9 @@
 //! `pipelint diff`.
 
+use super::progress::Progress;
 use super::{Failure, Outcome, output};
 use crate::confirm::Data;
-use crate::model::{Diagnostic, DiagnosticLevel, Severity};
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
 use crate::project::ConfigFile;
 use crate::report::{self, Format, Report, Style};
@@ -16,7 +17,13 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = folder(args);
     let comparison = comparison(args, &folder)?;
     let options = options(args, &folder)?;
+    let quiet = args.get_flag("quiet");
+    let progress = Progress::start("comparing", quiet);
     let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
+    drop(progress);
+    let nothing = quiet && report.worst() == Effect::None && report.open_findings() == 0;
+    let formats: Vec<_> =
+        formats.into_iter().filter(|(f, file)| !nothing || *f != Format::Text || file.is_some()).collect();
     write_reports(&report, &formats, style(args))?;
     if report.flows.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(

@@ -7,7 +7,11 @@ mod baseline;
 mod completions;
 mod demo;
 mod diff;
+mod graph;
+mod init;
+mod man;
 mod output;
+mod progress;
 mod rules;
 mod run;
 mod show;
@@ -82,6 +86,9 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
         Some(("run", args)) => run::run(args),
         Some(("rules", args)) => rules::run(args),
         Some(("explain", args)) => rules::run_explain(args),
+        Some(("graph", args)) => graph::run(args),
+        Some(("init", args)) => init::run(args),
+        Some(("man", args)) => man::run(args),
         Some(("completions", args)) => completions::run(args),
         _ => Err(Failure::with_help("no subcommand given", "run `pipelint --help` for the list")),
     }

@@ -36,6 +36,11 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
 }
 
+/// Prints a remark to standard error.
+pub fn print_note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "note: {text}");
+}
+
 /// Prints an error of the tool to standard error.
 pub fn print_failure(failure: &Failure) {
     let mut stderr = io::stderr().lock();

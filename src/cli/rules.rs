@@ -2,14 +2,18 @@
 
 use super::{Failure, Outcome, output};
 use crate::report::safe;
-use crate::rules::{CoveredBy, RuleBook, explain};
+use crate::rules::{CoveredBy, RuleBook, explain, markdown};
 use clap::ArgMatches;
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let book = book()?;
     if args.get_flag("coverage") {
         return coverage(&book);
+    }
+    if let Some(folder) = args.get_one::<String>("markdown") {
+        return pages(&book, Path::new(folder));
     }
     let mut out = String::new();
     for rule in book.rules() {
@@ -26,6 +30,34 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     }
     let _ = writeln!(out, "{} rules; `pipelint explain RULE` says more of one", book.rules().len());
     output::print(&out)?;
+    Ok(Outcome::Clean)
+}
+
+/// A page a rule in a folder a category, and `index.md` that leads to them.
+fn pages(book: &RuleBook, folder: &Path) -> Result<Outcome, Failure> {
+    let failed = |error: std::io::Error| Failure::new(format!("cannot write `{}`: {error}", folder.display()));
+    let mut index = String::from("# Rules\n");
+    let mut category = "";
+    for rule in book.rules() {
+        if rule.category != category {
+            category = &rule.category;
+            std::fs::create_dir_all(folder.join(category)).map_err(failed)?;
+            let _ =
+                write!(index, "\n## {category}\n\n| rule | severity | effect | allow … |\n| --- | --- | --- | --- |\n");
+        }
+        let _ = writeln!(
+            index,
+            "| [{0}]({category}/{0}.md) | {1} | {2} | {3} |",
+            rule.id,
+            rule.claim.severity,
+            rule.claim.effect.effect(),
+            rule.name.replace('|', "\\|")
+        );
+        output::write_file(&folder.join(category).join(format!("{}.md", rule.id)), &markdown(rule))?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    output::write_file(&folder.join("index.md"), &index)?;
+    output::print(&format!("{} rules written to {}\n", book.rules().len(), folder.display()))?;
     Ok(Outcome::Clean)
 }
 
