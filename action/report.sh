@@ -12,7 +12,15 @@ if [ -n "${PIPELINT_BASELINE:-}" ]; then args+=(--baseline "$PIPELINT_BASELINE")
 if [ "${PIPELINT_ANNOTATIONS:-true}" = true ]; then args+=(--format github); else args+=(--format text); fi
 
 code=0
-"$PIPELINT_BIN" "${args[@]}" || code=$?
+if [ "${PIPELINT_ANNOTATIONS:-true}" = true ]; then
+  "$PIPELINT_BIN" "${args[@]}" || code=$?
+else
+  # Nothing in the report's text may be read as a workflow command.
+  token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  echo "::stop-commands::$token"
+  "$PIPELINT_BIN" "${args[@]}" || code=$?
+  echo "::$token::"
+fi
 
 worst=none
 findings=0

@@ -4,7 +4,7 @@ set -euo pipefail
 
 code=${PIPELINT_EXIT_CODE:-2}
 if [ "$code" -eq 1 ] && [ -n "${PIPELINT_APPROVAL_LABEL:-}" ] &&
-  jq --exit-status --arg label "$PIPELINT_APPROVAL_LABEL" 'index($label) != null' <<<"${PIPELINT_LABELS:-[]}" >/dev/null 2>&1; then
+  jq --exit-status --arg wanted "$PIPELINT_APPROVAL_LABEL" 'index($wanted) != null' <<<"${PIPELINT_LABELS:-[]}" >/dev/null 2>&1; then
   echo "::notice title=pipelint::findings are approved by the label"
   exit 0
 fi

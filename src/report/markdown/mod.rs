@@ -11,8 +11,8 @@ use crate::rules::Finding;
 use escape::{block, code, text};
 use std::fmt::Write as _;
 
-/// Characters of a report at most.
-const LIMIT: usize = 65_000;
+/// Characters of a report at most: 65,000 with the marker that the action puts in front.
+const LIMIT: usize = 64_900;
 /// Kept for what comes after the details.
 const RESERVE: usize = 1_500;
 /// Rows of a table at most.
