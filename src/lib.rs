@@ -16,6 +16,7 @@
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
 //! - [`review`]: the main job, from two trees to a report.
+//! - [`runbook`]: what to do before, during and after the deployment of a change.
 //! - [`run`]: pipelines on local rows, update after update.
 //! - [`report`]: text, JSON and the other formats.
 //! - [`cli`]: the command line.
@@ -37,3 +38,4 @@ pub mod review;
 pub mod revision;
 pub mod rules;
 pub mod run;
+pub mod runbook;

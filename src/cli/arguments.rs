@@ -18,6 +18,7 @@ pub fn command() -> Command {
         .arg(quiet())
         .subcommand(diff())
         .subcommand(baseline())
+        .subcommand(plan())
         .subcommand(run())
         .subcommand(show())
         .subcommand(rules())
@@ -173,6 +174,24 @@ fn confirmation_options() -> [Arg; 3] {
             .value_hint(ValueHint::DirPath)
             .help("Rows to use instead of generated ones: DIR/batch1/<source>.json, DIR/batch2/<source>.json"),
     ]
+}
+
+fn plan() -> Command {
+    Command::new("plan")
+        .about("Prints the runbook of a deployment: what to do before, during and after it")
+        .after_help("Exit codes: 0 the plan is printed; 2 wrong usage, an error of the tool, or nothing analysed.")
+        .arg(revisions())
+        .args(compared_trees())
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .short('f')
+                .value_parser(PossibleValuesParser::new(["markdown", "json"]))
+                .default_value("markdown")
+                .help("Form of the output"),
+        )
+        .arg(allow_empty())
+        .args(analysis_options())
 }
 
 fn run() -> Command {

@@ -11,6 +11,7 @@ mod graph;
 mod init;
 mod man;
 mod output;
+mod plan;
 mod progress;
 mod rules;
 mod run;
@@ -83,6 +84,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
         Some(("baseline", args)) => baseline::run(args),
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),
+        Some(("plan", args)) => plan::run(args),
         Some(("run", args)) => run::run(args),
         Some(("rules", args)) => rules::run(args),
         Some(("explain", args)) => rules::run_explain(args),

@@ -8,7 +8,7 @@ mod commands;
 mod downstream;
 mod refresh;
 
-pub use commands::Command;
+pub use commands::{Command, commands};
 pub use refresh::{Blocked, Lossy, PipelineRefresh, RefreshPlan, refresh_plan};
 
 use crate::analyze::Analysis;

@@ -91,7 +91,7 @@ pub fn refresh_plan(after: &Analysis, diff: &Diff, assessment: &Assessment, impa
             let blocked = |name: &&String| plan.blocked.iter().any(|b| b.pipeline == owner.key && b.dataset == **name);
             let datasets: Vec<&str> =
                 refresh.datasets.iter().filter(|name| !blocked(name)).map(String::as_str).collect();
-            Some(commands::commands(owner, &datasets))
+            Some(commands(owner, &datasets))
         })
         .flatten()
         .collect();

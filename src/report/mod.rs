@@ -11,6 +11,7 @@ mod json;
 mod junit;
 mod lineage;
 mod markdown;
+pub mod plan;
 pub mod run;
 pub mod safe;
 mod sarif;

@@ -76,8 +76,21 @@ pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
     Reading { analysis, project: facts, diagnostics, unresolved }
 }
 
+/// A report with what it was made from.
+pub struct Examination {
+    pub report: Report,
+    pub before: Analysis,
+    pub after: Analysis,
+    pub difference: Diff,
+}
+
 /// Compares two trees.
 pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report {
+    examine(before, after, options).report
+}
+
+/// Compares two trees, and keeps both analyses beside the report.
+pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examination {
     let cache = ParseCache::new();
     let (b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
     let difference = diff(&b.analysis, &a.analysis);
@@ -110,7 +123,7 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
     };
     report.rules = rule_texts(&book, &report.findings);
     report.texts = texts(before, after, &report);
-    report
+    Examination { report, before: b.analysis, after: a.analysis, difference }
 }
 
 /// The embedded rules, with the severities and rule folders that the after side configures.

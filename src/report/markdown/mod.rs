@@ -2,7 +2,7 @@
 //!
 //! GitHub takes 65,536 characters in a comment: details that would go beyond are left out and counted.
 
-mod escape;
+pub(super) mod escape;
 
 use super::{Confirmation, FlowVerdict, Report, Revision, diagram, lineage};
 use crate::diff::FlowStatus;
