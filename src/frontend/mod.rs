@@ -5,6 +5,7 @@
 
 mod cache;
 pub mod comments;
+mod jobs;
 pub mod notebook;
 pub mod origin;
 pub mod python;
@@ -12,6 +13,7 @@ pub mod sql;
 mod text;
 
 pub use cache::ParseCache;
+pub use jobs::{Script, jobs};
 
 use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, QualifiedName, Unresolved, Workspace};
 use crate::project::{Language, Project, SourceFile, Unit};

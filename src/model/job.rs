@@ -1,6 +1,7 @@
 //! Batch jobs beside the pipelines: what a script writes, statement by statement, in the order in which it would run.
 
 use super::expr::Expr;
+use super::flow::OutputMode;
 use super::name::QualifiedName;
 use super::place::Place;
 use super::plan::Plan;
@@ -14,7 +15,8 @@ pub struct Job {
     pub steps: Vec<Step>,
 }
 
-/// What a script does, as far as it matters for the tables it writes.
+/// What a script does, as far as it matters for the tables it writes. Loops over known values are unrolled, both branches of a
+/// condition that is not known are taken; [`BatchWrite::repeated`] and [`BatchWrite::condition`] tell.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// `spark.conf.set`, SQL `SET`, `SparkSession.builder.config`; no value is an unset. Values that are not known statically
@@ -24,30 +26,20 @@ pub enum Step {
         value: Option<String>,
         place: Place,
     },
-    /// `createOrReplaceTempView`, `CREATE TEMPORARY VIEW`.
-    View {
-        name: String,
-        plan: Box<Plan>,
-        place: Place,
-    },
     Write(Box<BatchWrite>),
-    /// A loop whose body writes. Known iterables are unrolled, one inner list an iteration; unknown ones have one iteration and
-    /// `known` is false.
-    Loop {
-        iterations: Vec<Vec<Step>>,
-        known: bool,
+    /// `cache`, `persist`, `checkpoint`, `localCheckpoint`: the frame's rows are kept from the first time they are needed
+    /// (`Plan::frame`).
+    Materialize {
+        frame: u32,
         place: Place,
     },
-    /// Steps that threads or a pool run at the same time.
+    /// Steps that threads or a pool run at the same time, in the order in which they start.
     Parallel {
         branches: Vec<Vec<Step>>,
         place: Place,
     },
-    /// A condition that is not known statically: the alternatives.
-    Branch {
-        alternatives: Vec<Vec<Step>>,
-        place: Place,
-    },
+    /// A streaming query that runs what is there and ends (`trigger(availableNow=True)`), or goes on.
+    Stream(Box<StreamQuery>),
     /// Files removed or moved by other means (`dbutils.fs.rm`, `shutil.rmtree`): the path, where known.
     RemoveFiles {
         path: String,
@@ -58,6 +50,25 @@ pub enum Step {
         what: String,
         place: Place,
     },
+}
+
+/// A streaming query whose rows a script writes in batches.
+#[derive(Debug, Clone)]
+pub struct StreamQuery {
+    pub query: Plan,
+    /// `checkpointLocation`; none makes a new one at each start.
+    pub checkpoint: Option<String>,
+    pub output_mode: OutputMode,
+    pub sink: StreamSink,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone)]
+pub enum StreamSink {
+    /// `foreachBatch`: what the function does with one batch, which it reads as the table of this name.
+    ForeachBatch { batch: String, steps: Vec<Step> },
+    /// `start(path)`, `toTable(name)`.
+    Append(Box<BatchWrite>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -100,6 +111,8 @@ pub enum WriteOperation {
         replace: bool,
         if_not_exists: bool,
     },
+    /// `writeTo.replace()`: the table must be there.
+    Replace,
     Merge(Box<Merge>),
     Delete {
         condition: Option<Expr>,
@@ -119,6 +132,11 @@ pub enum WriteOperation {
     },
     /// Any other DDL, as canonical text (`ALTER TABLE … ADD COLUMN …`, `CALL …`).
     Ddl(String),
+    /// What Spark refuses as it stands, by its error class.
+    Invalid {
+        class: &'static str,
+        reason: String,
+    },
 }
 
 /// `d = expr` of a PARTITION clause; without a value the partition is dynamic.
@@ -182,5 +200,31 @@ pub struct BatchWrite {
     /// Columns a DDL statement declares.
     pub schema: Option<Schema>,
     pub query: Option<Plan>,
+    /// The condition under which it runs, where that is not known.
+    pub condition: Option<String>,
+    /// It stands in a loop over values that are not known, or is run more than once.
+    pub repeated: bool,
     pub place: Place,
+}
+
+impl BatchWrite {
+    pub fn new(target: WriteTarget, api: WriteApi, operation: WriteOperation, place: Place) -> Self {
+        BatchWrite {
+            target,
+            api,
+            operation,
+            format: None,
+            partition_by: Vec::new(),
+            bucket_by: None,
+            options: BTreeMap::new(),
+            partition: Vec::new(),
+            columns: None,
+            by_name: false,
+            schema: None,
+            query: None,
+            condition: None,
+            repeated: false,
+            place,
+        }
+    }
 }

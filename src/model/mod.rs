@@ -25,8 +25,8 @@ pub use expr::{
 };
 pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
 pub use job::{
-    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Step, WriteApi, WriteOperation,
-    WriteTarget,
+    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Step, StreamQuery, StreamSink,
+    WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
 pub use pipeline::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};

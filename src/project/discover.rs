@@ -226,7 +226,12 @@ impl Discovery<'_> {
                 let roots = vec![pipeline.root.clone(), String::new()];
                 self.add(pipeline, vec![file], roots);
             } else if signs.batch_write {
-                self.project.batch_files.push(file);
+                let mut pipeline = Pipeline::new(file.path.as_ref(), PipelineKind::Jobs);
+                pipeline.root = parent(&file.path).to_owned();
+                let roots = vec![pipeline.root.clone(), String::new()];
+                self.project.batch_files.push(file.clone());
+                let unit = self.configured_unit(pipeline, vec![file], roots);
+                self.project.scripts.push(unit);
             }
         }
         let boundaries: Vec<String> = self.project.configs.iter().map(|config| config.folder.clone()).collect();
@@ -265,7 +270,13 @@ impl Discovery<'_> {
     }
 
     /// Adds a unit with what `pipelint.yaml` and the command line say of it.
-    fn add(&mut self, mut pipeline: Pipeline, files: Vec<SourceFile>, python_roots: Vec<String>) {
+    fn add(&mut self, pipeline: Pipeline, files: Vec<SourceFile>, python_roots: Vec<String>) {
+        let unit = self.configured_unit(pipeline, files, python_roots);
+        self.project.units.push(unit);
+    }
+
+    /// A unit with what the configuration files say of its folder.
+    fn configured_unit(&self, mut pipeline: Pipeline, files: Vec<SourceFile>, python_roots: Vec<String>) -> Unit {
         let root = pipeline.root.clone();
         let configured = self.configured(&root, |config| config.platform);
         pipeline.platform = self.options.platform.or(configured).unwrap_or(pipeline.platform);
@@ -288,7 +299,7 @@ impl Discovery<'_> {
                 roots.push(folder);
             }
         }
-        self.project.units.push(Unit { pipeline, files, python_roots: roots });
+        Unit { pipeline, files, python_roots: roots }
     }
 
     fn finish(mut self) -> Project {

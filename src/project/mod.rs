@@ -78,6 +78,8 @@ pub struct Project {
     pub jobs: Vec<JobTask>,
     /// Files outside any pipeline that write tables in batch (`.write`, `INSERT OVERWRITE`, `MERGE INTO`).
     pub batch_files: Vec<SourceFile>,
+    /// The same files, each as a unit of its own with the configuration of its folder.
+    pub scripts: Vec<Unit>,
     /// Every `pipelint.yaml`, the root's first.
     pub configs: Vec<Config>,
     pub diagnostics: Vec<Diagnostic>,

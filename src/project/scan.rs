@@ -67,6 +67,9 @@ impl Signs {
             4 if is(word, "VIEW") => {
                 self.pipeline_sql |= (is(last, "MATERIALIZED") || is(last, "LIVE")) && is_create(before_last);
             }
+            4 if is(word, "WITH") => self.batch_write |= is(last, "MERGE"),
+            4 if is(word, "FROM") => self.batch_write |= is(last, "DELETE"),
+            6 if word == b"UPDATE" => self.batch_write = true,
             4 if is(word, "FLOW") => self.pipeline_sql |= is(last, "CREATE"),
             4 if is(word, "INTO") => {
                 self.pipeline_sql |=
@@ -81,6 +84,8 @@ impl Signs {
             }
             5 if is(word, "TABLE") => {
                 self.pipeline_sql |= (is(last, "STREAMING") || is(last, "LIVE")) && is_create(before_last);
+                let verbs = ["CREATE", "REPLACE", "ALTER", "TRUNCATE", "DROP"];
+                self.batch_write |= verbs.iter().any(|verb| is(last, verb));
             }
             6 if word == b"pytest" => self.test = true,
             8 if word == b"unittest" => self.test = true,
@@ -174,6 +179,8 @@ mod tests {
             "df.write.insertInto('t')",
             "INSERT OVERWRITE t",
             "merge into t",
+            "DELETE FROM t",
+            "CREATE OR REPLACE TABLE t AS SELECT 1",
             ".whenMatchedUpdateAll()",
         ] {
             assert!(signs(text.as_bytes()).batch_write, "{text}");

@@ -2,7 +2,8 @@
 //!
 //! Takes the Python files and notebooks of a pipeline, gives the datasets and flows they define. No user code runs: `syntax`
 //! reads the text, `interpret` follows it on abstract values (`value`, `scope`), `builtins` and `pyspark` know what the
-//! library functions mean, `dlt` keeps what is registered, `content` identifies code that cannot be shown as a plan.
+//! library functions mean, `dlt` keeps what is registered, `batch` what a script writes, `content` identifies code that cannot
+//! be shown as a plan.
 //!
 //! What stays unknown is reported under these codes: `unknown-configuration` (a key or variable set nowhere), `unknown-condition`
 //! (both branches are kept), `unknown-set` (a loop's elements: one template stands for all), `unknown-columns` and
@@ -10,6 +11,7 @@
 //! `unknown-name`, `unknown-call`, `unknown-item`, `unknown-argument`, `unknown-operation`, `unknown-syntax`, `unknown-type`,
 //! `unknown-sql`, `unknown-expectations`, `not-a-dataframe`, `python-raises`, `too-deep`, `too-long`, `uncalled-factory`.
 
+mod batch;
 mod builtins;
 mod content;
 mod dlt;
@@ -96,4 +98,26 @@ pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> Definitions {
         let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
         spawned.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
     })
+}
+
+/// Reads one script for what it writes in batch.
+pub fn script(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> super::Script {
+    let path = unit.files.first().map(|file| file.path.to_string()).unwrap_or_default();
+    let run = || {
+        let files = ProjectFiles { unit, tree, cache };
+        let mut interpreter = Interpreter::new(&files, &unit.pipeline);
+        interpreter.job = batch::Recorder::start();
+        for file in &unit.files {
+            let scope = interpreter.new_module_scope("__main__", &file.path);
+            interpreter.run_file(&file.path, file.language, &scope);
+        }
+        let steps = interpreter.job.finish();
+        interpreter.close();
+        (steps, std::mem::take(&mut interpreter.diagnostics))
+    };
+    let (steps, diagnostics) = std::thread::scope(|threads| {
+        let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
+        spawned.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    });
+    super::Script { job: crate::model::Job { path, steps }, unresolved: Vec::new(), diagnostics }
 }

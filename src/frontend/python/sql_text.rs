@@ -1,9 +1,10 @@
 //! SQL text inside Python, handed to the SQL frontend.
 
+use super::batch;
 use super::interpret::Interpreter;
 use crate::frontend::origin::Origin;
 use crate::frontend::sql::{self, Context, Problems, Session, Statement};
-use crate::model::{DataType, Expr, Field, Place, Plan, Schema};
+use crate::model::{DataType, Expr, Field, Place, Plan, Schema, WriteOperation};
 use std::rc::Rc;
 
 impl<'a> Interpreter<'a> {
@@ -96,6 +97,12 @@ impl Interpreter<'_> {
     pub fn run_sql_cell(&mut self, text: &str, origin: Origin) {
         let context = Context::in_pipeline(origin, self.pipeline);
         let mut session = std::mem::take(&mut self.sql_session);
+        if self.job.is_on() {
+            let place = Place::from(context.origin.span((1, 1), (1, 1)));
+            self.sql_session = session;
+            statement(self, text, &place);
+            return;
+        }
         let definitions = sql::define(text, &context, &mut session);
         self.sql_session = session;
         self.sql_cells.push(definitions);
@@ -112,9 +119,23 @@ pub fn statement(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) {
                 let plan = with_views(interpreter, flow.plan);
                 interpreter.views.insert(dataset.name.key(), Rc::new(plan));
             }
-            Statement::Set { key, value: Some(value) } => {
-                interpreter.conf.insert(key, value);
+            Statement::Set { key, value } => {
+                batch::sql_conf(interpreter, &key, value.as_deref(), place);
+                match value {
+                    Some(value) => drop(interpreter.conf.insert(key, value)),
+                    None => drop(interpreter.conf.remove(&key)),
+                }
             }
+            Statement::Write(mut write) => {
+                write.query = write.query.take().map(|query| with_views(interpreter, query));
+                if let WriteOperation::Merge(merge) = &mut write.operation {
+                    merge.source = with_views(interpreter, merge.source.clone());
+                }
+                batch::sql_write(interpreter, *write, place);
+            }
+            Statement::Broken => batch::unknown_statement(interpreter, text.to_owned(), place),
+            Statement::Other { .. } if batch::publish(interpreter, text, place) => {}
+            Statement::Other { what, matters: true } => batch::unknown_statement(interpreter, what, place),
             _ => {}
         }
     }

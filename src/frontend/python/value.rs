@@ -237,6 +237,9 @@ pub struct Writer {
     pub partition_by: Vec<String>,
     pub options: BTreeMap<String, String>,
     pub foreach_batch: Option<Value>,
+    /// The table that `writeTo` names.
+    pub table: Option<Arc<str>>,
+    pub bucket_by: Option<(u32, Vec<String>)>,
 }
 
 /// A user-defined function registered with Spark.

@@ -54,7 +54,11 @@ fn describe(write: &BatchWrite) -> String {
         | WriteOperation::OverwriteWhere(_)
         | WriteOperation::ReplaceUsing(_)
         | WriteOperation::ReplaceOn(_) => "INSERT OVERWRITE",
-        WriteOperation::Create { .. } | WriteOperation::ErrorIfExists | WriteOperation::Ignore => "CREATE TABLE",
+        WriteOperation::Create { .. }
+        | WriteOperation::ErrorIfExists
+        | WriteOperation::Ignore
+        | WriteOperation::Replace
+        | WriteOperation::Invalid { .. } => "CREATE TABLE",
         WriteOperation::Merge(_) => "MERGE INTO",
         WriteOperation::Delete { .. } => "DELETE FROM",
         WriteOperation::Update { .. } => "UPDATE",

@@ -17,6 +17,7 @@ mod statements;
 pub use imports::ProjectFiles;
 pub use statements::header_place;
 
+use super::batch::Recorder;
 use super::content::Contents;
 use super::dlt::Registry;
 use super::scope::{Scope, ScopeKind};
@@ -91,6 +92,8 @@ pub struct Interpreter<'a> {
     /// Functions of the repository that were defined, and the definitions of those that ran.
     pub defined: Vec<Rc<Function>>,
     pub executed: BTreeSet<usize>,
+    /// What the code writes in batch, where a script is read for that.
+    pub job: Recorder,
     pub source: Rc<SourceText>,
     pub(super) modules: BTreeMap<Arc<str>, Rc<ModuleValue>>,
     loading: Vec<Arc<str>>,
@@ -123,6 +126,7 @@ impl<'a> Interpreter<'a> {
             sql_cells: Vec::new(),
             defined: Vec::new(),
             executed: BTreeSet::new(),
+            job: Recorder::default(),
             source: Rc::new(SourceText { path: "".into(), cell: None, line_offset: 0, column_offset: 0 }),
             modules: BTreeMap::new(),
             loading: Vec::new(),

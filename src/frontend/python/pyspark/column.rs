@@ -1,6 +1,7 @@
 //! The Column API.
 
 use super::size;
+use crate::frontend::python::batch;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Udf, Unknown, Value};
@@ -451,6 +452,9 @@ pub fn udf_call(interpreter: &mut Interpreter<'_>, udf: &Udf, arguments: &Argume
     let values: Vec<Value> =
         arguments.positional.iter().cloned().chain(arguments.keywords.iter().map(|(_, value)| value.clone())).collect();
     let args = columns(interpreter, &values, &arguments.place);
+    if let Some(argument) = batch::returned_argument(interpreter, &udf.function, &args, &arguments.place) {
+        return Expr::Cast { expr: Box::new(argument), to: udf.returns.clone(), try_cast: false };
+    }
     let (content, code) = interpreter.code_of(&udf.function);
     Expr::Opaque(Opaque {
         name: interpreter.short(&udf.function).into(),

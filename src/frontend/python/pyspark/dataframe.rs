@@ -181,6 +181,8 @@ fn writer(frame: &Frame, streaming: bool) -> Writer {
         partition_by: Vec::new(),
         options: BTreeMap::new(),
         foreach_batch: None,
+        table: None,
+        bucket_by: None,
     }
 }
 
@@ -432,12 +434,16 @@ pub fn method(
             Value::None
         }
         // These change where and how rows are computed, not which.
-        "cache" | "persist" | "unpersist" | "checkpoint" | "localCheckpoint" | "repartition" | "coalesce" | "hint"
-        | "repartitionByRange" | "withMetadata" | "observe" | "asTable" => Value::Frame(frame.clone()),
+        "cache" | "persist" | "checkpoint" | "localCheckpoint" => {
+            crate::frontend::python::batch::materialize(interpreter, frame, place);
+            Value::Frame(frame.clone())
+        }
+        "unpersist" | "repartition" | "coalesce" | "hint" | "repartitionByRange" | "withMetadata" | "observe"
+        | "asTable" => Value::Frame(frame.clone()),
         "show" | "printSchema" | "display" | "explain" | "foreach" | "foreachPartition" => Value::None,
         "writeTo" => {
             let mut writer = writer(frame, false);
-            writer.format = arguments.text(0, "table");
+            writer.table = arguments.text(0, "table");
             Value::Writer(Rc::new(writer))
         }
         "scalar" => {

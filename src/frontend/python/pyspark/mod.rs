@@ -14,6 +14,7 @@ pub mod types;
 pub mod window;
 mod writer;
 
+use super::batch;
 use super::interpret::{Eval, Interpreter, Stop};
 use super::value::{Arguments, Frame, Unknown, Value};
 use crate::model::{DataType, Expr, Node, Opaque, Place, Plan, Schema};
@@ -45,6 +46,9 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
         let receiver = arguments.positional.remove(0);
         return interpreter.call_method(&receiver, name, arguments).map(Some);
     }
+    if let Some(value) = batch::library_call(interpreter, path, arguments)? {
+        return Ok(Some(value));
+    }
     session::call(interpreter, path, arguments)
 }
 
@@ -65,6 +69,12 @@ pub fn call_method(
         Value::Writer(writer) => writer::method(interpreter, writer, name, arguments),
         Value::Schema(_) | Value::Type(_) | Value::Field(_) => types::method(interpreter, receiver, name, arguments),
         Value::StateHandle(handle) => Ok(stateful::handle_method(interpreter, handle, name, arguments)),
+        Value::Partial(partial) if interpreter.job.is_on() => {
+            match batch::partial_method(interpreter, partial, name, arguments)? {
+                None => batch::table_method(interpreter, partial, name, arguments),
+                value => Ok(value),
+            }
+        }
         Value::Udf(udf) if name == "asNondeterministic" => {
             let udf = super::value::Udf { deterministic: false, ..udf.as_ref().clone() };
             Ok(Some(Value::Udf(Rc::new(udf))))

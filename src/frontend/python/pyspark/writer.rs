@@ -1,6 +1,7 @@
-//! `df.writeStream`: plain Structured Streaming queries. A batch `df.write` leaves no checkpoint and is let pass.
+//! `df.writeStream`: plain Structured Streaming queries. A batch `df.write` goes to `batch`.
 
 use super::{column_names, option_text};
+use crate::frontend::python::batch;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Value, Writer};
 use crate::model::{CodeUnit, OutputMode, SinkTarget, StreamWrite};
@@ -13,7 +14,7 @@ pub fn method(
     arguments: &Arguments,
 ) -> Eval<Option<Value>> {
     if !writer.streaming {
-        return Ok(Some(batch_method(writer, name)));
+        return batch::writer_method(interpreter, writer, name, arguments);
     }
     let mut next = writer.as_ref().clone();
     match name {
@@ -45,27 +46,6 @@ pub fn method(
         _ => return Ok(None),
     }
     Ok(Some(Value::Writer(Rc::new(next))))
-}
-
-fn batch_method(writer: &Rc<Writer>, name: &str) -> Value {
-    match name {
-        "save"
-        | "saveAsTable"
-        | "insertInto"
-        | "json"
-        | "csv"
-        | "parquet"
-        | "orc"
-        | "text"
-        | "jdbc"
-        | "append"
-        | "create"
-        | "replace"
-        | "createOrReplace"
-        | "overwrite"
-        | "overwritePartitions" => Value::None,
-        _ => Value::Writer(writer.clone()),
-    }
 }
 
 fn add_options(writer: &mut Writer, keywords: &[(std::sync::Arc<str>, Value)]) {
@@ -129,6 +109,7 @@ fn start(
         partition_by: writer.partition_by.clone(),
         options: writer.options.clone(),
     };
+    batch::stream(interpreter, &write, &writer, &arguments.place);
     interpreter.register_stream_job(write, &writer, &arguments.place);
     Value::external("pyspark.sql.streaming.query")
 }

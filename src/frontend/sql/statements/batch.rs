@@ -9,24 +9,9 @@ use crate::model::{
     WriteApi, WriteOperation, WriteTarget,
 };
 use sqlparser::tokenizer::Token;
-use std::collections::BTreeMap;
 
 pub(super) fn write(target: WriteTarget, operation: WriteOperation, place: Place) -> BatchWrite {
-    BatchWrite {
-        target,
-        api: WriteApi::Sql,
-        operation,
-        format: None,
-        partition_by: Vec::new(),
-        bucket_by: None,
-        options: BTreeMap::new(),
-        partition: Vec::new(),
-        columns: None,
-        by_name: false,
-        schema: None,
-        query: None,
-        place,
-    }
+    BatchWrite::new(target, WriteApi::Sql, operation, place)
 }
 
 fn at_query(cursor: &Cursor) -> bool {
@@ -146,6 +131,14 @@ impl<'a> StatementReader<'a> {
             } else {
                 break;
             }
+        }
+        let replaces = matches!(
+            write.operation,
+            WriteOperation::OverwriteWhere(_) | WriteOperation::ReplaceUsing(_) | WriteOperation::ReplaceOn(_)
+        );
+        if overwrite && replaces {
+            let reason = "REPLACE goes with INSERT INTO, not with INSERT OVERWRITE".to_owned();
+            write.operation = WriteOperation::Invalid { class: "PARSE_SYNTAX_ERROR", reason };
         }
         let query: Vec<Lexeme> = before_query.iter().chain(self.cursor.rest()).cloned().collect();
         self.cursor.skip_to_end();

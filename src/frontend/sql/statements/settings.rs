@@ -25,7 +25,8 @@ impl StatementReader<'_> {
         };
         let (key, value) = rest.split_at(equals);
         let key = unquoted(&self.cursor.text_of(key));
-        let value = unquoted(&self.cursor.text_of(value.get(1..).unwrap_or_default()));
+        // Quotes are part of the value, as in Spark's `SetCommand`.
+        let value = self.cursor.text_of(value.get(1..).unwrap_or_default());
         if key.is_empty() {
             return Err(self.unexpected("a key after SET"));
         }
