@@ -1,6 +1,7 @@
 //! The mini engine: executes analysed plans on rows, with tables, sources, state stores and checkpoints that compare at restart
 //! what Structured Streaming compares. It knows no rule and no change, so what it observes is independent evidence.
 
+pub mod batch;
 mod catalog;
 mod cdc;
 mod checkpoint;
@@ -35,7 +36,7 @@ pub use operators::{
 };
 pub use persist::PersistError;
 pub use platform::Behaviour;
-pub use record::{json, ordered, record, value};
+pub use record::{json, ordered, record, typed, value};
 pub use row::{Row, Rows};
 pub use scan::contents;
 pub use session::Session;

@@ -1,0 +1,172 @@
+//! Scripts on tables: what one run of a job leaves behind, statement by statement.
+//!
+//! Takes a [`Job`] and a [`Warehouse`]; changes the warehouse as Spark would, or stops with Spark's error class. Imitates what
+//! differs between the ways to write: `save`, `saveAsTable`, `insertInto`, `writeTo` and SQL, over files (parquet, orc, …),
+//! Iceberg and Delta.
+
+mod alter;
+mod folder;
+mod lake;
+mod lake_write;
+mod merge;
+mod partition;
+mod query;
+mod resolve;
+mod session_table;
+mod stream;
+mod warehouse;
+
+pub use folder::FolderFile;
+pub use lake::{LakeFile, LakeTable, Snapshot};
+pub use partition::Transform;
+pub use warehouse::{Contents, Definition, TableKind, Warehouse};
+
+use super::error::ExecutionError;
+use crate::model::{BatchWrite, Job, Place, Step, WriteOperation, WriteTarget};
+use query::Run;
+use std::collections::BTreeMap;
+
+/// What one run of a job did.
+#[derive(Debug, Clone, Default)]
+pub struct JobRun {
+    /// The failure that ended it, with the statement's place.
+    pub error: Option<(ExecutionError, Place)>,
+    /// Failures inside threads, which end nobody but the thread.
+    pub thread_errors: Vec<(ExecutionError, Place)>,
+    /// Functions that were evaluated as uninterpreted ones.
+    pub uninterpreted: Vec<String>,
+    /// Rows that its queries gave; none where no query ran.
+    pub rows_written: Option<usize>,
+}
+
+impl JobRun {
+    /// True where the engine was at a loss somewhere: nothing is observed.
+    pub fn unsupported(&self) -> Option<&ExecutionError> {
+        let errors = self.error.iter().chain(&self.thread_errors);
+        errors.map(|(error, _)| error).find(|error| error.is_unsupported())
+    }
+}
+
+const OVERWRITE_MODE: &str = "spark.sql.sources.partitionOverwriteMode";
+
+/// Runs a job once, in a session of its own: configuration and temporary views start fresh.
+///
+/// `version` is Spark's; `clock` what `current_timestamp()` gives, in microseconds since the epoch.
+pub fn run_job(job: &Job, warehouse: &mut Warehouse, version: (u32, u32), clock: i64) -> JobRun {
+    let mut run = Run::new(warehouse, version, clock);
+    let outcome = run.steps(&job.steps);
+    let mut uninterpreted = std::mem::take(&mut run.uninterpreted);
+    uninterpreted.dedup();
+    JobRun {
+        error: outcome.err(),
+        thread_errors: std::mem::take(&mut run.thread_errors),
+        uninterpreted,
+        rows_written: run.rows_written,
+    }
+}
+
+type Failed = (ExecutionError, Place);
+
+impl Run<'_> {
+    fn steps(&mut self, steps: &[Step]) -> Result<(), Failed> {
+        for step in steps {
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), Failed> {
+        match step {
+            Step::Conf { key, value, place } => self.configure(key, value.as_deref()).map_err(|e| (e, place.clone())),
+            Step::Write(write) => self.write(write).map_err(|e| (e, write.place.clone())),
+            Step::Materialize { frame, .. } => {
+                self.kept.insert(*frame, None);
+                Ok(())
+            }
+            Step::Parallel { branches, .. } => {
+                self.parallel(branches);
+                Ok(())
+            }
+            Step::Stream(query) => self.stream(query).map_err(|e| (e, query.place.clone())),
+            Step::RemoveFiles { path, .. } => {
+                self.warehouse.remove_under(path);
+                Ok(())
+            }
+            Step::Unknown { what, place } => {
+                Err((ExecutionError::unsupported(format!("`{what}` is not followed")), place.clone()))
+            }
+        }
+    }
+
+    /// Sets or unsets a key, which Spark compares with letter case; this one's values are checked at once.
+    fn configure(&mut self, key: &str, value: Option<&str>) -> Result<(), ExecutionError> {
+        let Some(value) = value else {
+            self.conf.remove(key);
+            return Ok(());
+        };
+        let known = ["static", "dynamic"].iter().any(|mode| value.eq_ignore_ascii_case(mode));
+        if key == OVERWRITE_MODE && !known {
+            return Err(ExecutionError::new(
+                "INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS",
+                format!("`{value}` is no value of {OVERWRITE_MODE}: STATIC or DYNAMIC"),
+            ));
+        }
+        self.conf.insert(key.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// `partitionOverwriteMode` of the session.
+    fn dynamic_session(&self) -> bool {
+        self.conf.get(OVERWRITE_MODE).is_some_and(|mode| mode.eq_ignore_ascii_case("dynamic"))
+    }
+
+    /// Writers at once: the first starts first and commits last; the others commit while it is under way.
+    fn parallel(&mut self, branches: &[Vec<Step>]) {
+        let Some((first, rest)) = branches.split_first() else { return };
+        let started = self.warehouse.snapshots();
+        let inputs: BTreeMap<_, _> = first.iter().filter_map(|step| self.read_ahead(step)).collect();
+        for branch in rest {
+            if let Err(error) = self.steps(branch) {
+                self.thread_errors.push(error);
+            }
+        }
+        self.base = started;
+        self.ahead = inputs;
+        if let Err(error) = self.steps(first) {
+            self.thread_errors.push(error);
+        }
+        self.base.clear();
+        self.ahead.clear();
+    }
+
+    fn write(&mut self, write: &BatchWrite) -> Result<(), ExecutionError> {
+        if let WriteOperation::Invalid { class, reason } = &write.operation {
+            return Err(ExecutionError::new(*class, reason.clone()));
+        }
+        match &write.target {
+            WriteTarget::Unknown(text) => Err(ExecutionError::unsupported(format!("the target is not known: {text}"))),
+            WriteTarget::Path(path) if path.contains('{') => {
+                Err(ExecutionError::unsupported(format!("the path is not known: {path}")))
+            }
+            WriteTarget::Table(name) if name.is_template() => {
+                Err(ExecutionError::unsupported(format!("the table's name is not known: {name}")))
+            }
+            WriteTarget::Path(path) => match write.format.as_deref().unwrap_or(&self.warehouse.default_format) {
+                "delta" | "iceberg" => self.write_lake(write, path),
+                _ => self.write_folder(write, path),
+            },
+            WriteTarget::Table(name) => {
+                let key = self.warehouse.resolve(name);
+                let exists = self.warehouse.definition(&key);
+                let lake = match exists {
+                    Some(definition) => definition.kind == TableKind::Lake,
+                    None => {
+                        let format = write.format.as_deref().unwrap_or(&self.warehouse.default_format);
+                        self.warehouse.is_lake(&key, format)
+                    }
+                };
+                if lake { self.write_lake(write, &key) } else { self.write_session_table(write, &key) }
+            }
+        }
+    }
+}

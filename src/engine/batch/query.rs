@@ -1,0 +1,320 @@
+//! One run of a script: its session, and how it executes queries.
+
+use super::warehouse::{TableKind, Warehouse, normalized};
+use crate::analyze::{AnalyzedFlow, analyze};
+use crate::engine::error::ExecutionError;
+use crate::engine::operators::{Tables, run_batch};
+use crate::engine::row::Rows;
+use crate::engine::session::Session;
+use crate::model::{
+    BatchWrite, Dataset, DatasetKind, Expr, Flow, FlowKind, Node, Pipeline, PipelineKind, Place, Plan, Platform,
+    QualifiedName, Read, Schema, Source, SourceFacts, Step, Workspace,
+};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// A session and the warehouse it works on.
+pub struct Run<'a> {
+    pub warehouse: &'a mut Warehouse,
+    pub version: (u32, u32),
+    pub clock: i64,
+    pub conf: BTreeMap<String, String>,
+    /// Rows of frames that are kept once they have been computed (`cache`).
+    pub kept: BTreeMap<u32, Option<Rows>>,
+    /// Relations that exist for one statement: a batch of a stream, a MERGE's sides.
+    pub relations: BTreeMap<String, Rows>,
+    /// Snapshots that a concurrent writer started on.
+    pub base: BTreeMap<String, Option<u64>>,
+    /// Rows that a concurrent writer had read when it started, by the write's place.
+    pub ahead: BTreeMap<String, Rows>,
+    pub thread_errors: Vec<(ExecutionError, Place)>,
+    pub uninterpreted: Vec<String>,
+    pub rows_written: Option<usize>,
+}
+
+/// Class of a failure inside a Python function; its message begins so.
+const PYTHON_EXCEPTION: &str = "PythonException";
+
+/// A query with names and types resolved.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    pub flow: Box<AnalyzedFlow>,
+    /// The same before analysis, with kept frames put in.
+    pub plan: Plan,
+    /// Read when a concurrent writer started.
+    ahead: Option<Rows>,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(warehouse: &'a mut Warehouse, version: (u32, u32), clock: i64) -> Self {
+        Run {
+            warehouse,
+            version,
+            clock,
+            conf: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            relations: BTreeMap::new(),
+            base: BTreeMap::new(),
+            ahead: BTreeMap::new(),
+            thread_errors: Vec::new(),
+            uninterpreted: Vec::new(),
+            rows_written: None,
+        }
+    }
+
+    /// The query of a write.
+    pub fn plan_of(&mut self, write: &BatchWrite) -> Result<Resolved, ExecutionError> {
+        let Some(query) = &write.query else {
+            return Err(ExecutionError::unsupported("the write has no query"));
+        };
+        let mut resolved = self.resolve(query)?;
+        resolved.ahead = self.ahead.remove(&place_key(&write.place));
+        Ok(resolved)
+    }
+
+    /// What a concurrent writer reads when it starts.
+    pub fn read_ahead(&mut self, step: &Step) -> Option<(String, Rows)> {
+        let Step::Write(write) = step else { return None };
+        let resolved = self.resolve(write.query.as_ref()?).ok()?;
+        Some((place_key(&write.place), self.execute(&resolved).ok()?))
+    }
+
+    /// Resolves a query against the tables there are now.
+    ///
+    /// # Errors
+    /// Those of Spark's analysis.
+    pub fn resolve(&mut self, query: &Plan) -> Result<Resolved, ExecutionError> {
+        let plan = self.with_kept(query)?;
+        let mut sources: Vec<SourceFacts> = Vec::new();
+        for read in plan.reads() {
+            let Some((name, path, format)) = source_name(read) else { continue };
+            if sources.iter().any(|known| known.name == name) || named_by_cte(&plan, read) {
+                continue;
+            }
+            let rows = self.scan_now(read)?;
+            sources.push(SourceFacts {
+                name,
+                format,
+                schema: Some(rows.schema),
+                partitioned_by: Vec::new(),
+                retention: None,
+                path,
+                other: BTreeMap::new(),
+                span: None,
+            });
+        }
+        let flow = self.analyze(plan.clone(), sources)?;
+        Ok(Resolved { flow: Box::new(flow), plan, ahead: None })
+    }
+
+    fn analyze(&self, plan: Plan, sources: Vec<SourceFacts>) -> Result<AnalyzedFlow, ExecutionError> {
+        let mut pipeline = Pipeline::new("job", PipelineKind::Jobs);
+        pipeline.platform = Platform::Spark;
+        pipeline.spark_version = self.version;
+        pipeline.configuration.clone_from(&self.conf);
+        pipeline.sources = sources;
+        let target = QualifiedName::bare("__result");
+        pipeline.datasets.push(Dataset::new(target.clone(), DatasetKind::MaterializedView, Place::unknown()));
+        pipeline.flows.push(Flow {
+            name: "result".to_owned(),
+            target,
+            kind: FlowKind::Default,
+            plan,
+            spark_conf: BTreeMap::new(),
+            comment: None,
+            code: Vec::new(),
+            place: Place::unknown(),
+        });
+        let analysis = analyze(Workspace { pipelines: vec![pipeline], ..Workspace::default() });
+        let Some(flow) = analysis.flows.into_iter().next() else {
+            return Err(ExecutionError::unsupported("the query could not be analysed"));
+        };
+        match flow.errors.first() {
+            Some(error) => Err(ExecutionError::new(error.class.clone(), error.message.clone())),
+            None => Ok(flow),
+        }
+    }
+
+    pub fn schema_of(&self, resolved: &Resolved) -> Schema {
+        resolved.flow.schema.clone()
+    }
+
+    /// Rows of a resolved query.
+    ///
+    /// # Errors
+    /// What its execution fails with.
+    pub fn execute(&mut self, resolved: &Resolved) -> Result<Rows, ExecutionError> {
+        if let Some(rows) = &resolved.ahead {
+            return Ok(rows.clone());
+        }
+        let session = Session { conf: self.conf.clone(), now: self.clock, ..Session::default() };
+        let seen = RefCell::default();
+        let tables = Scan { run: self, seen: &seen };
+        let output = run_batch(&resolved.flow.optimized, &tables, &session).map_err(|error| self.raised(error))?;
+        self.uninterpreted.extend(output.uninterpreted);
+        self.rows_written = Some(self.rows_written.unwrap_or(0) + output.rows.rows.len());
+        // Nullability and names are those of the analysis; rows are in its order.
+        let mut rows = output.rows;
+        for (field, known) in rows.schema.fields.iter_mut().zip(&resolved.flow.schema.fields) {
+            field.name.clone_from(&known.name);
+        }
+        Ok(rows)
+    }
+
+    /// The class under which a failure raised by a row is seen.
+    fn raised(&self, error: ExecutionError) -> ExecutionError {
+        let class = match error.class.as_str() {
+            "USER_RAISED_EXCEPTION" if error.message.starts_with(PYTHON_EXCEPTION) => PYTHON_EXCEPTION,
+            // Before 4.0 `raise_error` threw a plain exception.
+            "USER_RAISED_EXCEPTION" if self.version < (4, 0) => "RuntimeException",
+            _ => return error,
+        };
+        ExecutionError::new(class, error.message)
+    }
+
+    /// Rows of a query.
+    ///
+    /// # Errors
+    /// Those of analysis and execution.
+    pub fn query(&mut self, plan: &Plan) -> Result<Rows, ExecutionError> {
+        let resolved = self.resolve(plan)?;
+        self.execute(&resolved)
+    }
+
+    /// The plan with the rows of kept frames in the place of what computes them.
+    fn with_kept(&mut self, plan: &Plan) -> Result<Plan, ExecutionError> {
+        let mut plan = plan.clone();
+        if self.kept.is_empty() {
+            return Ok(plan);
+        }
+        self.put_kept(&mut plan)?;
+        Ok(plan)
+    }
+
+    fn put_kept(&mut self, plan: &mut Plan) -> Result<(), ExecutionError> {
+        let Some(frame) = plan.frame.filter(|frame| self.kept.contains_key(frame)) else {
+            for input in plan.inputs_mut() {
+                self.put_kept(input)?;
+            }
+            return Ok(());
+        };
+        let name = format!("__frame_{frame}");
+        if !self.relations.contains_key(&name) {
+            let entry = self.kept.remove(&frame);
+            let rows = match entry.flatten() {
+                Some(rows) => rows,
+                None => self.query(plan)?,
+            };
+            self.kept.insert(frame, Some(rows.clone()));
+            self.relations.insert(name.clone(), rows);
+        }
+        plan.node = Node::Read(Read::new(Source::Table(QualifiedName::bare(name)), false));
+        Ok(())
+    }
+
+    /// Whether the query reads files below a folder, outside of subqueries.
+    pub fn reads_under(&self, resolved: &Resolved, base: &str) -> bool {
+        let mut found = false;
+        resolved.plan.walk(&mut |plan| {
+            if let Node::Read(read) = &plan.node {
+                found |= match &read.source {
+                    Source::Files { path, .. } => {
+                        let path = normalized(path);
+                        let below = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|r| r.starts_with('/'));
+                        below(&path, base) || below(base, &path)
+                    }
+                    Source::Table(name) => {
+                        let key = self.warehouse.resolve(name);
+                        self.warehouse.definition(&key).is_some_and(|table| table.location == base)
+                    }
+                    _ => false,
+                };
+            }
+        });
+        found
+    }
+
+    fn scan_now(&self, read: &Read) -> Result<Rows, ExecutionError> {
+        match &read.source {
+            Source::Table(name) => {
+                if let Some(rows) = self.relations.get(&name.name) {
+                    return Ok(rows.clone());
+                }
+                let key = self.warehouse.resolve(name);
+                let Some(definition) = self.warehouse.definition(&key) else {
+                    return Err(ExecutionError::new("TABLE_OR_VIEW_NOT_FOUND", format!("{name} is not there")));
+                };
+                if definition.kind == TableKind::Lake
+                    && let Some((base, branch)) = key.split_once(".branch_")
+                {
+                    let lake = self.warehouse.lakes.get(base);
+                    return Ok(lake
+                        .map(|lake| lake.rows(Some(branch)))
+                        .unwrap_or_else(|| Rows::empty(Schema::unknown())));
+                }
+                Ok(self.warehouse.table_contents(&key, definition)?.rows)
+            }
+            Source::Files { path, format, .. } if matches!(format.as_str(), "delta" | "iceberg") => {
+                Ok(self.warehouse.contents(path)?.rows)
+            }
+            Source::Files { path, .. } => {
+                let merge = read.option("mergeschema").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+                Ok(self.warehouse.folder_contents(&normalized(path), read.schema.as_ref(), merge)?.rows)
+            }
+            other => Err(ExecutionError::unsupported(format!("{other:?} is not read in batch"))),
+        }
+    }
+}
+
+fn place_key(place: &Place) -> String {
+    place.span().map_or_else(String::new, |span| format!("{}:{}:{}", span.path, span.line, span.column))
+}
+
+/// Name, path and format that facts of a read go under.
+fn source_name(read: &Read) -> Option<(String, Option<String>, Option<String>)> {
+    match &read.source {
+        Source::Table(name) => Some((name.to_string(), None, None)),
+        Source::Files { path, format, .. } => Some((path.clone(), Some(path.clone()), Some(format.clone()))),
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a common table expression of the same query.
+fn named_by_cte(plan: &Plan, read: &Read) -> bool {
+    let Source::Table(name) = &read.source else { return false };
+    let mut found = false;
+    let mut visit = |plan: &Plan| {
+        if let Node::With { ctes, .. } = &plan.node {
+            found |= ctes.iter().any(|(cte, _)| cte.eq_ignore_ascii_case(&name.key()));
+        }
+    };
+    plan.walk(&mut |plan| {
+        visit(plan);
+        for expr in plan.expressions() {
+            expr.walk(&mut |inner| {
+                if let Expr::Subquery { plan, .. } = inner {
+                    plan.walk(&mut |plan| visit(plan));
+                }
+            });
+        }
+    });
+    found
+}
+
+struct Scan<'r, 'a> {
+    run: &'r Run<'a>,
+    /// Rows of tables read so far: all leaves of one query see one state.
+    seen: &'r RefCell<BTreeMap<String, Rows>>,
+}
+
+impl Tables for Scan<'_, '_> {
+    fn scan(&self, read: &Read) -> Result<Rows, ExecutionError> {
+        let Some((name, ..)) = source_name(read) else { return self.run.scan_now(read) };
+        if let Some(rows) = self.seen.borrow().get(&name) {
+            return Ok(rows.clone());
+        }
+        let rows = self.run.scan_now(read)?;
+        self.seen.borrow_mut().insert(name, rows.clone());
+        Ok(rows)
+    }
+}
