@@ -15,6 +15,7 @@
 //! - [`policy`]: which findings are accepted: suppressions, `allow` entries, a baseline.
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
+//! - [`lint`]: scripts beside the pipelines, run twice; pipelines that would hurt themselves.
 //! - [`review`]: the main job, from two trees to a report.
 //! - [`runbook`]: what to do before, during and after the deployment of a change.
 //! - [`run`]: pipelines on local rows, update after update.
@@ -30,6 +31,7 @@ pub mod frontend;
 pub mod functions;
 pub mod graph;
 pub mod impact;
+pub mod lint;
 pub mod model;
 pub mod policy;
 pub mod project;

@@ -11,7 +11,7 @@ use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
-use crate::model::{Diagnostic, Effect, Platform, Span, Unresolved};
+use crate::model::{Diagnostic, Effect, PipelineKind, Platform, Span, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
 use crate::report::{Confirmation, FlowVerdict, Lineage, Report, Revision, Side, Texts};
@@ -54,6 +54,8 @@ pub struct Reading {
 pub struct ProjectFacts {
     pub jobs: Vec<project::JobTask>,
     pub configs: Vec<project::Config>,
+    /// Scripts beside the pipelines that write tables, and streaming jobs.
+    pub scripts: Vec<project::Unit>,
 }
 
 /// Reads one tree: finds its pipelines, loads their files, analyses them.
@@ -66,7 +68,13 @@ pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
         parse_schema: &parse_schema,
     };
     let mut project: Project = project::discover(tree, &discovery);
-    let facts = ProjectFacts { jobs: std::mem::take(&mut project.jobs), configs: std::mem::take(&mut project.configs) };
+    let mut scripts = std::mem::take(&mut project.scripts);
+    scripts.extend(project.units.iter().filter(|unit| unit.pipeline.kind == PipelineKind::Jobs).cloned());
+    let facts = ProjectFacts {
+        jobs: std::mem::take(&mut project.jobs),
+        configs: std::mem::take(&mut project.configs),
+        scripts,
+    };
     let mut workspace = frontend::load(tree, project, cache);
     let mut diagnostics = tree.diagnostics().to_vec();
     diagnostics.append(&mut workspace.diagnostics);
