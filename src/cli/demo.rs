@@ -24,7 +24,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         "Wrote an example repository to {folder}.\n\n  $ cd {folder} && git log --oneline && pipelint diff {first}..HEAD\n\n",
         folder = folder.display()
     ))?;
-    diff::run_range(&folder, &format!("{first}..HEAD"))?;
+    diff::run_range(args, &folder, &format!("{first}..HEAD"))?;
     // Findings are what the demo is for: they are no failure of it.
     Ok(Outcome::Clean)
 }

@@ -35,10 +35,11 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
 }
 
 /// Compares two revisions of a repository with default options and prints the text report.
-pub(super) fn run_range(folder: &Path, range: &str) -> Result<(), Failure> {
+pub(super) fn run_range(args: &ArgMatches, folder: &Path, range: &str) -> Result<(), Failure> {
     let comparison = revision::open(&Selection::parse(range), folder).map_err(failure)?;
     let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &review::Options::default());
-    let style = Style { colors: output::colored(None), width: output::width(), explain: false };
+    let colors = output::colored(args.get_one::<String>("color").map(String::as_str));
+    let style = Style { colors, width: output::width(), explain: false };
     output::print(&report::render(&report, Format::Text, style))
 }
 

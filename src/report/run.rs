@@ -56,7 +56,7 @@ fn write_update(out: &mut String, update: &UpdateRun, paint: Paint) {
             vec![(word.to_owned(), painted), (subject.clone(), subject), (told.clone(), told)]
         })
         .collect();
-    table::write(out, &lines, "  ");
+    table::write(out, &lines, "  ", usize::MAX);
     out.push('\n');
 }
 
@@ -126,7 +126,7 @@ fn write_table(out: &mut String, contents: &TableContents, limit: usize, paint: 
         lines.push(contents.columns.iter().map(|column| plain(super::text::cell(row.get(column)))).collect());
     }
     if !contents.rows.is_empty() {
-        table::write(out, &lines, "  ");
+        table::write(out, &lines, "  ", usize::MAX);
     }
     if contents.rows.len() > limit {
         let _ = writeln!(out, "  … and {} more (--rows shows more)", contents.rows.len() - limit);

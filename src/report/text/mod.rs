@@ -97,7 +97,7 @@ fn verdicts(out: &mut String, report: &Report, style: Style, paint: Paint) {
     }
     if !rows.is_empty() {
         out.push('\n');
-        table::write(out, &rows, "  ");
+        table::write(out, &rows, "  ", style.width);
     }
     let quiet: Vec<String> = report
         .flows

@@ -67,7 +67,7 @@ fn write_rows(out: &mut String, columns: &[String], lines: Vec<Vec<(String, Stri
     let header = columns.iter().map(|name| (safe::inline(name), safe::inline(name))).collect();
     let mut all: Vec<Vec<(String, String)>> = vec![header];
     all.extend(lines.into_iter().take(ROWS_SHOWN));
-    table::write(out, &all, "      ");
+    table::write(out, &all, "      ", usize::MAX);
     if left_out > 0 {
         let _ = writeln!(out, "      … and {left_out} more");
     }
