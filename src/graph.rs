@@ -125,8 +125,7 @@ impl Graph {
 
     /// The node that a name means inside a pipeline: its own dataset first, then any pipeline's published one.
     pub fn find(&self, analysis: &Analysis, pipeline: usize, name: &QualifiedName) -> Option<NodeIndex> {
-        let datasets = &analysis.workspace.pipelines.get(pipeline)?.datasets;
-        let own = datasets.iter().position(|dataset| dataset.name == *name);
+        let own = analysis.own_dataset_index(pipeline, name);
         own.and_then(|dataset| self.owned.get(&(pipeline, dataset))).or_else(|| self.datasets.get(&name.key())).copied()
     }
 

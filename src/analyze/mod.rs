@@ -9,6 +9,7 @@ mod catalog;
 mod flow;
 mod join_keys;
 mod legality;
+mod names;
 mod not_null;
 mod optimize;
 mod order;
@@ -26,6 +27,7 @@ pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Outpu
 use crate::model::{CdcSpec, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace};
 use catalog::{Catalog, DatasetId};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// A query that Spark's analyzer would reject, with its error class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +69,13 @@ pub struct Analysis {
     pub flows: Vec<AnalyzedFlow>,
     /// Schema of each dataset, by pipeline and dataset index: declared columns, else its flows' columns merged.
     pub schemas: Vec<Vec<Schema>>,
+    names: OnceLock<names::Names>,
+}
+
+impl Analysis {
+    pub fn new(workspace: Workspace, flows: Vec<AnalyzedFlow>, schemas: Vec<Vec<Schema>>) -> Self {
+        Analysis { workspace, flows, schemas, names: OnceLock::new() }
+    }
 }
 
 /// Stack of the threads that analyse: plans and expressions are walked by recursion, up to [`resolve::MAX_DEPTH`] levels.
@@ -78,7 +87,7 @@ pub fn analyze(workspace: Workspace) -> Analysis {
         Ok(pool) => pool.install(|| analyze_flows(&workspace)),
         Err(_) => analyze_flows(&workspace),
     };
-    Analysis { workspace, flows, schemas }
+    Analysis::new(workspace, flows, schemas)
 }
 
 fn analyze_flows(workspace: &Workspace) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>) {

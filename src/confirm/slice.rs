@@ -66,7 +66,7 @@ fn edge(analysis: &Analysis, analyzed: &AnalyzedFlow) -> Option<Edge> {
 /// The analysis with only the flows that write to these places. Pipelines keep their positions; those without such a flow are
 /// empty.
 pub fn slice(analysis: &Analysis, places: &Places) -> Analysis {
-    let mut sliced = Analysis { workspace: crate::model::Workspace::default(), flows: Vec::new(), schemas: Vec::new() };
+    let mut sliced = Analysis::new(crate::model::Workspace::default(), Vec::new(), Vec::new());
     for (index, pipeline) in analysis.workspace.pipelines.iter().enumerate() {
         let kept: Vec<&AnalyzedFlow> =
             analysis.flows.iter().filter(|flow| flow.pipeline == index && writes_to(pipeline, flow, places)).collect();

@@ -6,6 +6,7 @@ use super::text::{readable, rebase, source, surplus, texts};
 use super::{cdc, column, configuration, source as sources, state, stream_job, watermark};
 use crate::analyze::{Analysis, AnalysisError, AnalyzedFlow, Aspects, Piece};
 use crate::model::{CodeUnit, Dataset, DatasetKind, Expr, Flow, FlowKind, Node, Opaque, Pipeline, Place, Plan};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A flow of one revision with all that belongs to it.
@@ -25,7 +26,7 @@ impl<'a> Side<'a> {
         Some(Side {
             analysis,
             pipeline,
-            dataset: pipeline.datasets.iter().find(|dataset| dataset.name == flow.target),
+            dataset: analysis.own_dataset(reference.pipeline, &flow.target),
             flow,
             analyzed: analysis.flows.get(reference.analyzed)?,
         })
@@ -53,7 +54,7 @@ impl<'a> Side<'a> {
 pub struct Comparison<'a> {
     pub before: Side<'a>,
     pub after: Side<'a>,
-    pub aspects: Aspects,
+    pub aspects: Cow<'a, Aspects>,
     /// Sources that were exchanged: canonical text in AFTER, and in BEFORE.
     pub exchanged: Vec<(String, String)>,
 }
@@ -81,12 +82,13 @@ impl Explained {
     }
 }
 
-/// Everything that differs in one flow.
-pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair) -> Vec<Change> {
+/// Everything that differs in one flow. `settled` says that nothing outside of queries differs for their sources: neither what
+/// `pipelint.yaml` says of them nor the formats of tables.
+pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair, settled: bool) -> Vec<Change> {
     let old = pair.before.and_then(|reference| Side::new(before, reference));
     let new = pair.after.and_then(|reference| Side::new(after, reference));
     let mut changes = match (old, new) {
-        (Some(old), Some(new)) => compare_sides(old, new, pair),
+        (Some(old), Some(new)) => compare_sides(old, new, pair, settled),
         (None, Some(new)) => errors(&[], new).into_iter().chain(declared_mismatch(None, new)).collect(),
         _ => Vec::new(),
     };
@@ -123,7 +125,7 @@ fn make_readable(change: &mut Change, names: &[String]) {
     }
 }
 
-fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
+fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Change> {
     let mut changes = Vec::new();
     if pair.renamed {
         changes.push(renamed(old, new));
@@ -134,7 +136,7 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
     let same_query = old.analyzed.aspects == new.analyzed.aspects
         && old.analyzed.signature.operators == new.analyzed.signature.operators;
     let comparison =
-        Comparison { before: old, after: new, aspects: new.analyzed.aspects.clone(), exchanged: Vec::new() };
+        Comparison { before: old, after: new, aspects: Cow::Borrowed(&new.analyzed.aspects), exchanged: Vec::new() };
     if old.flow.is_once() && new.flow.is_once() {
         let cdc = cdc::compare(&comparison);
         if !same_query || !cdc.is_empty() {
@@ -166,7 +168,9 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair) -> Vec<Change> {
     changes.extend(stream_job::compare(&comparison));
     if same_query {
         // The same text may read another source: what `pipelint.yaml` says of it counts.
-        changes.extend(sources::compare(&comparison).0);
+        if !settled {
+            changes.extend(sources::compare(&comparison).0);
+        }
         changes.extend(compare_code(&comparison, &mut Explained::default()));
     } else {
         changes.extend(compare_queries(comparison));
@@ -179,7 +183,7 @@ fn compare_queries(mut comparison: Comparison) -> Vec<Change> {
     let (found, exchanged) = sources::compare(&comparison);
     changes.extend(found);
     for (new, old) in &exchanged {
-        rebase_aspects(&mut comparison.aspects, new, old);
+        rebase_aspects(comparison.aspects.to_mut(), new, old);
     }
     comparison.exchanged = exchanged;
     let mut explained = Explained::default();
@@ -509,7 +513,7 @@ fn exchanged_table(comparison: &mut Comparison) -> Option<Change> {
     let (before, after) = (tables(&comparison.before.analyzed.aspects), tables(&comparison.aspects));
     let (added, removed) = (surplus(&before, &after), surplus(&after, &before));
     let ([new], [old]) = (added.as_slice(), removed.as_slice()) else { return None };
-    rebase_aspects(&mut comparison.aspects, new, old);
+    rebase_aspects(comparison.aspects.to_mut(), new, old);
     let place = |aspects: &Aspects, text: &str| {
         aspects.sources.iter().find(|source| source.text == text).map(|source| source.place.clone()).unwrap_or_default()
     };

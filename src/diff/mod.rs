@@ -54,9 +54,10 @@ pub fn diff(before: &Analysis, after: &Analysis) -> Diff {
     for pair in &pairing.datasets {
         dataset::compare(before, after, pair, &mut changes);
     }
+    let settled = same_surroundings(before, after);
     let mut flows = pairing.flows;
     for pair in &mut flows {
-        let found = flow::compare(before, after, pair);
+        let found = flow::compare(before, after, pair, settled);
         if pair.status == FlowStatus::Unchanged && !found.is_empty() {
             pair.status = FlowStatus::Changed;
         }
@@ -67,4 +68,20 @@ pub fn diff(before: &Analysis, after: &Analysis) -> Diff {
         (&x.pipeline, &x.dataset, &x.flow, x.kind, &x.facts).cmp(&(&y.pipeline, &y.dataset, &y.flow, y.kind, &y.facts))
     });
     Diff { pipelines: pairing.pipelines, datasets: pairing.datasets, flows, changes }
+}
+
+/// Nothing beside queries differs that says what a source is: the facts of `pipelint.yaml`, and how tables are stored.
+fn same_surroundings(before: &Analysis, after: &Analysis) -> bool {
+    let side = |analysis: &'_ Analysis| -> Vec<_> {
+        let pipelines = analysis.workspace.pipelines.iter();
+        pipelines
+            .map(|pipeline| {
+                let tables = pipeline.datasets.iter();
+                let formats: std::collections::BTreeSet<_> =
+                    tables.map(|dataset| (dataset.name.key(), dataset::table_format(dataset, pipeline))).collect();
+                (pipeline.key.clone(), pipeline.sources.clone(), formats)
+            })
+            .collect()
+    };
+    side(before) == side(after)
 }

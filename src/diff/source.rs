@@ -362,11 +362,9 @@ fn format_of(side: Side, source: &SourceAspect) -> Option<String> {
         Source::Connector { .. } => None,
         Source::Table(name) | Source::ChangeFeed(name) => {
             let told = facts(side, name).and_then(|facts| facts.format.clone());
-            let defined = || {
-                side.analysis.workspace.pipelines.iter().find_map(|pipeline| {
-                    let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == *name)?;
-                    Some(table_format(dataset, pipeline))
-                })
+            let defined = || -> Option<String> {
+                let (pipeline, dataset) = side.analysis.any_dataset(name)?;
+                Some(table_format(dataset, pipeline))
             };
             told.or_else(defined).map(|format| format.to_lowercase())
         }

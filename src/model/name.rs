@@ -86,9 +86,17 @@ impl fmt::Display for QualifiedName {
     }
 }
 
+/// The dotted name in lower case, character by character: what `key` gives, without a text of its own.
+fn folded(name: &QualifiedName) -> impl Iterator<Item = char> {
+    name.parts().enumerate().flat_map(|(index, part)| {
+        let dot = (index > 0).then_some('.');
+        dot.into_iter().chain(part.chars().flat_map(char::to_lowercase))
+    })
+}
+
 impl PartialEq for QualifiedName {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        folded(self).eq(folded(other))
     }
 }
 
@@ -96,7 +104,7 @@ impl Eq for QualifiedName {}
 
 impl std::hash::Hash for QualifiedName {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
+        folded(self).for_each(|c| c.hash(state));
     }
 }
 
@@ -108,7 +116,7 @@ impl PartialOrd for QualifiedName {
 
 impl Ord for QualifiedName {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+        folded(self).cmp(folded(other))
     }
 }
 
