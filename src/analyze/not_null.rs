@@ -51,7 +51,8 @@ impl NotNull {
     }
 }
 
-/// A pushed `isnotnull(column)` ends with no projection above it.
+/// A pushed `isnotnull(column)` ends with no projection above it. Of an event-time column it stops above the watermark, where
+/// `ColumnPruning` then puts the pruning projection below both.
 fn stays_on_top(side: &Plan, column: AttrId) -> bool {
     match &side.node {
         Node::Read(read) => read.output.iter().any(|a| a.id == column),
@@ -60,6 +61,13 @@ fn stays_on_top(side: &Plan, column: AttrId) -> bool {
         }
         Node::Filter { input, .. } | Node::Generate { input, .. } | Node::Sort { input, .. } => {
             stays_on_top(input, column)
+        }
+        Node::Project { list, input } => {
+            let prunes = list.iter().all(|e| matches!(e, Expr::Attribute(_)));
+            let kept = list.iter().any(|e| matches!(e, Expr::Attribute(a) if a.id == column));
+            let stops =
+                matches!(&input.node, Node::Watermark { event_time, .. } if references(event_time).contains(&column));
+            prunes && kept && stops
         }
         Node::Deduplicate { .. } | Node::Limit { .. } => true,
         _ => false,
