@@ -272,6 +272,26 @@ impl Table {
         }
     }
 
+    /// RENAME COLUMN of a table whose columns have identities of their own: old files show their values under the new name.
+    pub fn rename_column(&mut self, old: &str, new: &str) {
+        let rename = |schema: &mut Schema| {
+            for field in schema.fields.iter_mut().filter(|field| field.name.eq_ignore_ascii_case(old)) {
+                new.clone_into(&mut field.name);
+            }
+        };
+        rename(&mut self.schema);
+        for file in self.commits.iter_mut().flat_map(|commit| &mut commit.added) {
+            rename(Arc::make_mut(&mut file.schema));
+            if let Content::Records(records) = &file.content {
+                let renamed = records.iter().map(|record| {
+                    let name = |key: &String| if key.eq_ignore_ascii_case(old) { new.to_owned() } else { key.clone() };
+                    record.iter().map(|(key, value)| (name(key), value.clone())).collect()
+                });
+                file.content = Content::Records(renamed.collect());
+            }
+        }
+    }
+
     /// Makes `version` the current one again.
     pub fn roll_back(&mut self, version: u64) {
         let later = |commit: &Commit| commit.version > version;
