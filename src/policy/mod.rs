@@ -1,5 +1,7 @@
 //! Which findings count: comments beside the code, `allow` entries of `pipelint.yaml`, and a baseline of accepted findings.
 //!
+//! Also severities that a folder's configuration sets for its pipelines.
+//!
 //! Takes findings and marks those that somebody accepted, with the reason; none is taken away. What accepts nothing, names no
 //! rule or gives no reason is told in diagnostics.
 
@@ -9,7 +11,7 @@ mod suppression;
 pub use baseline::{Baseline, fingerprint};
 pub use suppression::{Suppression, suppressions};
 
-use crate::model::{Diagnostic, DiagnosticLevel, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Severity, Span};
 use crate::project::Allow;
 use crate::rules::Finding;
 use std::collections::BTreeSet;
@@ -30,11 +32,22 @@ pub struct ScopedAllow {
     pub entry: Allow,
 }
 
-/// Everything that accepts findings.
+/// A severity for the pipelines of a folder.
+#[derive(Debug, Clone)]
+pub struct ScopedSeverity {
+    pub folder: String,
+    pub rule: String,
+    pub severity: Severity,
+    pub span: Span,
+}
+
+/// Everything that accepts findings, or weighs them anew.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     pub suppressions: Vec<Suppression>,
     pub allows: Vec<ScopedAllow>,
+    /// A deeper folder's counts more.
+    pub severities: Vec<ScopedSeverity>,
     pub baseline: Option<Baseline>,
     /// Texts of suppressions and `allow` entries that the compared revision has too: they served an earlier change, and
     /// nobody is told to mend them now.
@@ -66,7 +79,20 @@ impl Policy {
             if let Some(key) = &known {
                 used_baseline.insert(key.clone());
             }
+            let weighed =
+                self.severities.iter().filter(|s| s.rule == finding.rule && is_within(&about.root, &s.folder));
+            let off = match weighed.max_by_key(|scoped| scoped.folder.len()) {
+                Some(scoped) if scoped.severity == Severity::Off => {
+                    Some(format!("turned off by {}/pipelint.yaml", scoped.folder))
+                }
+                Some(scoped) => {
+                    finding.severity = scoped.severity;
+                    None
+                }
+                None => None,
+            };
             finding.allowed = match (comment, entry, known) {
+                _ if off.is_some() => off,
                 (Some((_, suppression)), ..) => Some(suppression.reason.clone()),
                 (_, Some((_, allow)), _) => Some(allow.entry.reason.clone()),
                 (_, _, Some(_)) => Some("in the baseline".to_owned()),
@@ -75,6 +101,11 @@ impl Policy {
         }
         let mut diagnostics = self.idle_comments(&used_comments, unknown);
         diagnostics.extend(self.idle_entries(&used_entries, unknown));
+        let misspelt = |scoped: &ScopedSeverity| {
+            unknown(&scoped.rule)
+                .map(|problem| Diagnostic { level: DiagnosticLevel::Error, ..problem }.at(&scoped.span))
+        };
+        diagnostics.extend(self.severities.iter().filter_map(misspelt));
         diagnostics.extend(self.baseline.iter().flat_map(|baseline| baseline.stale(&used_baseline)));
         diagnostics
     }
@@ -132,20 +163,22 @@ impl ScopedAllow {
     }
 
     fn covers(&self, finding: &Finding, about: &Definition) -> bool {
-        let inside = self.folder.is_empty()
-            || about.root == self.folder
-            || about.root.strip_prefix(&self.folder).is_some_and(|rest| rest.starts_with('/'));
         let names = |wanted: &str| {
             finding.dataset.as_ref().is_some_and(|dataset| {
                 let (full, wanted) = (dataset.to_string().to_lowercase(), wanted.to_lowercase());
                 full == wanted || full.ends_with(&format!(".{wanted}"))
             })
         };
-        inside
+        is_within(&about.root, &self.folder)
             && self.entry.rule == finding.rule
             && self.entry.dataset.as_deref().is_none_or(names)
             && self.entry.pipeline.as_deref().is_none_or(|pipeline| pipeline == finding.pipeline)
     }
+}
+
+/// Whether a folder is another one or stands below it.
+fn is_within(root: &str, folder: &str) -> bool {
+    folder.is_empty() || root == folder || root.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

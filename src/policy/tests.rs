@@ -119,3 +119,24 @@ fn a_baseline_knows_its_findings_wherever_they_move_and_tells_of_the_gone() {
     assert_eq!(told, ["stale-baseline:0:Warning"]);
     assert!(Baseline::parse("b.json", "{\"version\": 2}").unwrap_err().contains("`version` must be 1"));
 }
+
+#[test]
+fn a_folder_weighs_its_own_findings_and_the_deeper_one_counts() {
+    let scoped = |folder: &str, severity| ScopedSeverity {
+        folder: folder.to_owned(),
+        rule: "rule-a".to_owned(),
+        severity,
+        span: span(1),
+    };
+    for (severities, severity, allowed) in [
+        (vec![scoped("etl", Severity::Note)], Severity::Note, false),
+        (vec![scoped("etl/shop", Severity::Warning), scoped("etl", Severity::Off)], Severity::Warning, false),
+        (vec![scoped("etl", Severity::Off)], Severity::Error, true),
+        (vec![scoped("other", Severity::Off)], Severity::Error, false),
+    ] {
+        let policy = Policy { severities, ..Policy::default() };
+        let mut findings = [finding("rule-a", 2)];
+        assert_eq!(apply(&policy, &mut findings, 1), Vec::<String>::new());
+        assert_eq!((findings[0].severity, findings[0].allowed.is_some()), (severity, allowed));
+    }
+}

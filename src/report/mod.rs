@@ -63,7 +63,7 @@ pub struct Report {
     pub pipelines: usize,
     /// By pipeline, dataset and name.
     pub flows: Vec<FlowVerdict>,
-    /// Most severe first.
+    /// By the severity that their rules have in the root, most severe first.
     pub findings: Vec<Finding>,
     pub impacts: Vec<Impact>,
     pub plan: RefreshPlan,

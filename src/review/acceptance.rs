@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::analyze::Analysis;
 use crate::model::{Diagnostic, Span};
-use crate::policy::{Baseline, Definition, Policy, ScopedAllow, Suppression, suppressions};
+use crate::policy::{Baseline, Definition, Policy, ScopedAllow, ScopedSeverity, Suppression, suppressions};
 use crate::revision::{Tree, decode};
 use crate::rules::{Finding, RuleBook};
 use std::collections::BTreeSet;
@@ -28,7 +28,8 @@ pub fn accept(
     let (earlier, _) = read_suppressions(before, &paths);
     let mut earlier: BTreeSet<String> = earlier.iter().map(Suppression::key).collect();
     earlier.extend(allows(readings.0).iter().map(ScopedAllow::key));
-    let policy = Policy { suppressions, allows: allows(readings.1), baseline, earlier };
+    let severities = severities(readings.1);
+    let policy = Policy { suppressions, allows: allows(readings.1), severities, baseline, earlier };
     let unknown = |name: &str| book.rule(name).is_none().then(|| book.unknown_rule(name));
     diagnostics.extend(policy.apply(findings, &|finding| definition(analysis, finding), &unknown));
     diagnostics
@@ -60,6 +61,21 @@ fn allows(reading: &Reading) -> Vec<ScopedAllow> {
         entries.map(move |entry| ScopedAllow { folder: folder.clone(), entry }).collect::<Vec<_>>()
     };
     reading.project.configs.iter().flat_map(scoped).collect()
+}
+
+/// Those of folders; the root's are in the rule book already.
+fn severities(reading: &Reading) -> Vec<ScopedSeverity> {
+    let folders = reading.project.configs.iter().filter(|config| !config.folder.is_empty());
+    folders
+        .flat_map(|config| {
+            config.severities.iter().map(|(rule, severity)| ScopedSeverity {
+                folder: config.folder.clone(),
+                rule: rule.clone(),
+                severity: severity.value,
+                span: severity.span.clone(),
+            })
+        })
+        .collect()
 }
 
 /// Where the dataset and the flow of a finding are defined.

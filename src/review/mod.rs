@@ -139,7 +139,9 @@ fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnost
     let mut severities = BTreeMap::new();
     let mut extra = Vec::new();
     for config in &project.configs {
-        severities.extend(config.severities.iter().map(|(rule, severity)| (rule.clone(), severity.value)));
+        if config.folder.is_empty() {
+            severities.extend(config.severities.iter().map(|(rule, severity)| (rule.clone(), severity.value)));
+        }
         for folder in &config.rule_folders {
             let prefix = format!("{}/", folder.value.trim_end_matches('/'));
             for entry in tree.entries().iter().filter(|e| e.path.starts_with(&prefix) && e.path.ends_with(".yaml")) {
