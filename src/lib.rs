@@ -17,6 +17,7 @@
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
 //! - [`lint`]: scripts beside the pipelines, run twice; pipelines that would hurt themselves.
 //! - [`review`]: the main job, from two trees to a report.
+//! - [`fix`]: patches in place of a full refresh, proved by the comparison they leave.
 //! - [`runbook`]: what to do before, during and after the deployment of a change.
 //! - [`run`]: pipelines on local rows, update after update.
 //! - [`report`]: text, JSON and the other formats.
@@ -27,6 +28,7 @@ pub mod cli;
 pub mod confirm;
 pub mod diff;
 pub mod engine;
+pub mod fix;
 pub mod frontend;
 pub mod functions;
 pub mod graph;

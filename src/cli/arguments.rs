@@ -19,6 +19,7 @@ pub fn command() -> Command {
         .subcommand(diff())
         .subcommand(baseline())
         .subcommand(plan())
+        .subcommand(fix())
         .subcommand(run())
         .subcommand(show())
         .subcommand(rules())
@@ -174,6 +175,25 @@ fn confirmation_options() -> [Arg; 3] {
             .value_hint(ValueHint::DirPath)
             .help("Rows to use instead of generated ones: DIR/batch1/<source>.json, DIR/batch2/<source>.json"),
     ]
+}
+
+fn fix() -> Command {
+    Command::new("fix")
+        .about("Patches the new code so that the old checkpoints go on, where a patch is proved to be better")
+        .after_help(
+            "Exit codes: 0 no finding of severity error is left; 1 some are; 2 wrong usage, an error of the tool, or nothing \
+             analysed.",
+        )
+        .arg(revisions())
+        .args(compared_trees())
+        .arg(Arg::new("rule").long("rule").value_name("RULE").help("Only fixes of this rule's findings, or `protect-table`"))
+        .arg(
+            Arg::new("dry-run")
+                .long("dry-run")
+                .action(ArgAction::SetTrue)
+                .help("Show the patch as a unified diff and write nothing"),
+        )
+        .args(analysis_options())
 }
 
 fn plan() -> Command {

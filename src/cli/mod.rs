@@ -7,6 +7,7 @@ mod baseline;
 mod completions;
 mod demo;
 mod diff;
+mod fix;
 mod graph;
 mod init;
 mod man;
@@ -84,6 +85,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
         Some(("baseline", args)) => baseline::run(args),
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),
+        Some(("fix", args)) => fix::run(args),
         Some(("plan", args)) => plan::run(args),
         Some(("run", args)) => run::run(args),
         Some(("rules", args)) => rules::run(args),

@@ -10,11 +10,13 @@ mod git_tree;
 mod listing;
 mod objects;
 mod open;
+mod overlay;
 mod selection;
 mod working_tree;
 
 pub use decode::decode;
-pub use open::{Comparison, RevisionError, open, open_default, open_one};
+pub use open::{Comparison, RevisionError, open, open_default, open_one, root};
+pub use overlay::Overlay;
 pub use selection::Selection;
 
 #[cfg(test)]

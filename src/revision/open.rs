@@ -96,6 +96,15 @@ pub fn open_default(start: &Path, environment: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
+/// The working tree's folder: what the paths of a revision are relative to.
+///
+/// # Errors
+/// No repository, or one without a working tree.
+pub fn root(start: &Path) -> Result<PathBuf, RevisionError> {
+    let repository = Git::discover(start)?;
+    repository.working_folder.ok_or_else(|| RevisionError::new("the repository has no working tree"))
+}
+
 /// Opens one tree: a revision, a folder, or (for `None`) the working tree, or the folder itself outside of any repository.
 /// A name that is both a folder and a revision is the folder.
 ///

@@ -6,6 +6,7 @@ mod alternative;
 mod start;
 
 pub use alternative::Alternative;
+pub(crate) use alternative::suffix_of;
 pub use start::SourceStart;
 
 use crate::analyze::Analysis;

@@ -1,0 +1,93 @@
+//! Edits of files, applied in memory, and the unified diff that shows them.
+
+use crate::model::Span;
+use crate::revision::Tree;
+use similar::TextDiff;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of a file and what stands in their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub path: String,
+    pub range: Range<usize>,
+    pub text: String,
+}
+
+/// Texts before and after, by path. None where edits overlap, or a file is no UTF-8.
+pub fn apply(tree: &dyn Tree, edits: &[Edit]) -> Option<BTreeMap<String, (String, String)>> {
+    let mut by_path: BTreeMap<&str, Vec<&Edit>> = BTreeMap::new();
+    for edit in edits {
+        by_path.entry(&edit.path).or_default().push(edit);
+    }
+    let mut files = BTreeMap::new();
+    for (path, mut edits) in by_path {
+        let old = text(tree, path)?;
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let mut new = String::with_capacity(old.len());
+        let mut at = 0;
+        for edit in edits {
+            new.push_str(old.get(at..edit.range.start)?);
+            new.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        new.push_str(old.get(at..)?);
+        files.insert(path.to_owned(), (old, new));
+    }
+    Some(files)
+}
+
+/// A file's text, where its bytes are that text.
+pub fn text(tree: &dyn Tree, path: &str) -> Option<String> {
+    String::from_utf8(tree.read(path).ok()?.to_vec()).ok()
+}
+
+/// Bytes of a place; none in notebooks whose lines are counted by cell.
+pub fn bytes(text: &str, span: &Span) -> Option<Range<usize>> {
+    if span.path.ends_with(".ipynb") {
+        return None;
+    }
+    let start = byte(text, span.line, span.column)?;
+    let end = byte(text, span.end_line, span.end_column)?;
+    (start < end).then_some(start..end)
+}
+
+/// The byte of a line and a column, both counted from 1, columns in characters.
+pub fn byte(text: &str, line: u32, column: u32) -> Option<usize> {
+    let line = usize::try_from(line).ok()?.checked_sub(1)?;
+    let column = usize::try_from(column).ok()?.checked_sub(1)?;
+    let start = match line {
+        0 => 0,
+        _ => text.match_indices('\n').nth(line - 1)?.0 + 1,
+    };
+    let rest = text.get(start..)?;
+    let offset = rest.char_indices().map(|(at, _)| at).chain([rest.len()]).nth(column)?;
+    Some(start + offset)
+}
+
+/// What `git apply` takes.
+pub fn unified_diff(path: &str, old: &str, new: &str) -> String {
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(byte("ä\nöx", 2, 2), Some(5));
+        assert_eq!(byte("a\n", 2, 1), Some(2));
+        assert_eq!(byte("a", 3, 1), None);
+    }
+
+    #[test]
+    fn a_diff_names_both_sides() {
+        let diff = unified_diff("a.sql", "x\n", "y\n");
+        assert_eq!(diff, "--- a/a.sql\n+++ b/a.sql\n@@ -1 +1 @@\n-x\n+y\n");
+    }
+}

@@ -1,0 +1,14 @@
+import dlt
+from pyspark.sql import functions as F
+
+
+@dlt.table(name="orders")
+def orders():
+    raw = spark.readStream.table("main.sales.raw_orders").where(F.col("amount") > 0)
+    return raw.select("id", F.col("customer"), F.col("customer").alias("buyer"), "region", "amount", "ts")
+
+
+@dlt.view(name="orders_current")
+def orders_current():
+    table = spark.read.table("orders")
+    return table.selectExpr("*", "coalesce(buyer, customer) AS united").drop("buyer", "customer").withColumnRenamed("united", "buyer")

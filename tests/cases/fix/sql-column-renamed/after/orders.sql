@@ -1,0 +1,7 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+WITH recent AS (
+  SELECT id, customer, region, amount, ts
+  FROM STREAM(main.sales.raw_orders)
+  WHERE amount > 0
+)
+SELECT id, customer AS buyer, region, amount, ts FROM recent;

@@ -1,0 +1,11 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+WITH recent AS (
+  SELECT id, customer, region, amount, ts
+  FROM STREAM(main.sales.raw_orders)
+  WHERE amount > 0
+)
+SELECT id, customer, customer AS buyer, region, amount, ts FROM recent;
+
+CREATE VIEW orders_current AS
+SELECT * EXCEPT (buyer, customer), coalesce(buyer, customer) AS buyer
+FROM orders;

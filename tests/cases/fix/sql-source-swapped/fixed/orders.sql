@@ -1,0 +1,16 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+WITH recent AS (
+  SELECT id, customer, region, amount, ts
+  FROM STREAM(main.sales.raw_orders)
+  WHERE amount > 0
+)
+SELECT id, customer, region, amount, ts FROM recent;
+
+CREATE FLOW orders_from_web_orders AS
+INSERT INTO orders BY NAME
+WITH recent AS (
+  SELECT id, customer, region, amount, ts
+  FROM STREAM(main.sales.web_orders)
+  WHERE amount > 0
+)
+SELECT id, customer, region, amount, ts FROM recent;

@@ -1,0 +1,70 @@
+//! Every case of a fix: `tests/cases/fix/*/case.yaml` with `before/`, `after/` and the patched files in `fixed/`.
+//!
+//! `offers:` lists the rules whose findings get a patch, `left:` what then happens to a table. `PIPELINT_BLESS=1 cargo test --test
+//! fixes` rewrites `fixed/`: read the diff before you commit it.
+
+#![allow(clippy::expect_used, clippy::panic)] // a test says what is wrong by failing
+
+use pipelint::fix::{Fixes, fixes};
+use pipelint::review::Options;
+use pipelint::revision::{Selection, open};
+use serde_yaml::Value as Yaml;
+use std::path::{Path, PathBuf};
+
+fn cases() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/fix");
+    let entries = std::fs::read_dir(root).expect("the cases are there");
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder").path()).collect();
+    found.sort();
+    found
+}
+
+fn fix(folder: &Path) -> Fixes {
+    let selection = Selection::Folders { before: folder.join("before"), after: folder.join("after") };
+    let comparison = open(&selection, Path::new(".")).expect("both folders are there");
+    fixes(comparison.before.as_ref(), comparison.after.as_ref(), &Options::default(), None)
+}
+
+fn check(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("case.yaml")).expect("case.yaml");
+    let case: Yaml = serde_yaml::from_str(&text).expect("case.yaml is YAML");
+    let words = |key: &str| -> Vec<String> {
+        let items = case.get(key).and_then(Yaml::as_sequence).into_iter().flatten();
+        items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let found = fix(folder);
+    let mut wrong = Vec::new();
+    let offered: Vec<String> = found.offered.iter().map(|fix| fix.rule.clone()).collect();
+    if offered != words("offers") {
+        wrong.push(format!("expected {:?}, offered {offered:?}, dropped {:?}", words("offers"), found.dropped));
+    }
+    for (table, effect) in case.get("left").and_then(Yaml::as_mapping).into_iter().flatten() {
+        let (table, effect) = (table.as_str().unwrap_or_default(), effect.as_str().unwrap_or_default());
+        let left =
+            found.offered.iter().find(|fix| fix.dataset.to_string() == table).map(|fix| fix.left.effect.as_str());
+        if left != Some(effect) {
+            wrong.push(format!("{table}: expected {effect} to be left, got {left:?}"));
+        }
+    }
+    for (path, (_, new)) in &found.files {
+        let golden = folder.join("fixed").join(path);
+        if std::env::var_os("PIPELINT_BLESS").is_some() {
+            std::fs::create_dir_all(folder.join("fixed")).expect("a folder");
+            std::fs::write(&golden, new).expect("the golden file can be written");
+        } else if std::fs::read_to_string(&golden).ok().as_ref() != Some(new) {
+            wrong.push(format!("the patched {path} is not fixed/{path}; see PIPELINT_BLESS"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_case_gets_the_fixes_that_it_expects() {
+    let filter = std::env::var("PIPELINT_CASE").unwrap_or_default();
+    let mut failures = Vec::new();
+    for folder in cases().into_iter().filter(|case| case.to_string_lossy().contains(&filter)) {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        failures.extend(check(&folder).into_iter().map(|wrong| format!("{name}: {wrong}")));
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
