@@ -49,7 +49,7 @@ pub fn render(report: &Report, style: Style) -> String {
     downstream::write(&mut out, report, style, paint);
     diagnostics(&mut out, report, style, paint);
     unresolved(&mut out, report, style, paint);
-    let _ = writeln!(out, "\n{}", counts(report));
+    let _ = writeln!(out, "\n{}", wrap::hanging(&counts(report), style.width, 2));
     out
 }
 
@@ -136,7 +136,10 @@ fn diagnostics(out: &mut String, report: &Report, style: Style, paint: Paint) {
     if !shown.is_empty() {
         let _ = writeln!(out, "\n{}", paint.bold("Input"));
     }
-    for (revision, diagnostic) in shown {
+    for (index, (revision, diagnostic)) in shown.into_iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
         findings::write_diagnostic(out, report, *revision, diagnostic, style);
     }
 }
