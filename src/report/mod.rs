@@ -69,6 +69,8 @@ pub struct Report {
     pub plan: RefreshPlan,
     pub unresolved: Vec<(Revision, Unresolved)>,
     pub diagnostics: Vec<(Revision, Diagnostic)>,
+    /// Files and statements that the change made unreadable: what they define could not be judged.
+    pub broken: usize,
     /// What the configuration says of `--fail-on`.
     pub fail_on: Option<Severity>,
     /// What reads what, in both revisions.
@@ -109,9 +111,10 @@ impl Report {
         self.findings.iter().filter(|finding| finding.allowed.is_none()).count()
     }
 
-    /// Some finding stands at or above the severity.
+    /// Some finding stands at or above the severity, or the change broke a file: what cannot be read is never a pass.
     pub fn fails(&self, fail_on: Severity) -> bool {
-        fail_on != Severity::Off && self.findings.iter().any(|f| f.severity >= fail_on && f.allowed.is_none())
+        let found = || self.findings.iter().any(|f| f.severity >= fail_on && f.allowed.is_none());
+        fail_on != Severity::Off && (self.broken > 0 || found())
     }
 
     /// Every place that a report may show.

@@ -11,7 +11,7 @@ use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
-use crate::model::{Diagnostic, Effect, PipelineKind, Platform, Span, Unresolved};
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, PipelineKind, Platform, Span, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
 use crate::report::{Confirmation, FlowVerdict, Lineage, Report, Revision, Side, Texts};
@@ -123,6 +123,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         impacts,
         plan,
         unresolved: tagged(b.unresolved, a.unresolved),
+        broken: broken(&b.diagnostics, &diagnostics),
         diagnostics: tagged(b.diagnostics, diagnostics),
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         lineage: Lineage::new(&b.analysis, &a.analysis),
@@ -311,8 +312,22 @@ fn explain_by_upstream(after: &Analysis, difference: &Diff, flows: &mut [FlowVer
     }
 }
 
+/// Errors of the input that only AFTER has: files and statements that this change broke.
+fn broken(before: &[Diagnostic], after: &[Diagnostic]) -> usize {
+    let identity = |d: &Diagnostic| (d.code, d.message.clone(), d.path.clone());
+    let known: BTreeSet<_> = before.iter().map(identity).collect();
+    after.iter().filter(|d| d.level == DiagnosticLevel::Error && !known.contains(&identity(d))).count()
+}
+
 /// Both sides' entries, each with its revision; what is equal on both sides is said once, of the after side.
 fn tagged<T: PartialEq>(before: Vec<T>, after: Vec<T>) -> Vec<(Revision, T)> {
+    let mut distinct: Vec<T> = Vec::new();
+    for entry in after {
+        if !distinct.contains(&entry) {
+            distinct.push(entry);
+        }
+    }
+    let after = distinct;
     let only_before: Vec<T> = before.into_iter().filter(|entry| !after.contains(entry)).collect();
     let mut all: Vec<(Revision, T)> = only_before.into_iter().map(|entry| (Revision::Before, entry)).collect();
     all.extend(after.into_iter().map(|entry| (Revision::After, entry)));

@@ -94,9 +94,19 @@ pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> Definitions {
         }
         all
     };
+    on_a_deep_stack(run)
+}
+
+/// Runs on a thread whose stack is deep enough. A panic goes on in the caller: what was not read must not pass as empty.
+fn on_a_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|threads| {
+        // Spawning fails only where the system gives out no thread or no memory: nothing of this run could be trusted then.
         let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
-        spawned.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        let joined = spawned.map_err(|error| Box::new(error.to_string()) as Box<dyn std::any::Any + Send>);
+        match joined.and_then(|thread| thread.join()) {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }
 
@@ -115,9 +125,6 @@ pub fn script(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> super::Script
         interpreter.close();
         (steps, std::mem::take(&mut interpreter.diagnostics))
     };
-    let (steps, diagnostics) = std::thread::scope(|threads| {
-        let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
-        spawned.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    });
+    let (steps, diagnostics) = on_a_deep_stack(run);
     super::Script { job: crate::model::Job { path, steps }, unresolved: Vec::new(), diagnostics }
 }

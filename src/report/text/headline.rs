@@ -10,6 +10,7 @@ pub fn headline(report: &Report, paint: Paint) -> String {
     let worst = report.worst();
     let text = sentence(report);
     let mark = match worst {
+        Effect::None | Effect::Ignored if report.broken > 0 => "!",
         Effect::None | Effect::Ignored => "✓",
         Effect::Mixed | Effect::Recomputed => "!",
         _ => "✗",
@@ -17,7 +18,16 @@ pub fn headline(report: &Report, paint: Paint) -> String {
     paint.effect(worst, &format!("{mark} {text}"))
 }
 
+/// What happens, and what could not be judged.
 pub fn sentence(report: &Report) -> String {
+    let text = outcomes(report);
+    match report.broken {
+        0 => text,
+        broken => format!("{text} {} that this change brings could not be read.", counted(broken, "part")),
+    }
+}
+
+fn outcomes(report: &Report) -> String {
     if report.flows.is_empty() {
         return "No flow found: nothing was analysed.".to_owned();
     }

@@ -28,8 +28,28 @@ pub fn parse(text: &str) -> Module {
         return Module { rejected: Some("not readable as Python"), ..Module::default() };
     };
     let mut lowering = Lowering { text, lines: line_starts(text), depth: 0, errors: Vec::new() };
-    let body = lowering.block(tree.root_node());
+    let root = tree.root_node();
+    let body = lowering.block(root);
+    // The parser repairs what it can (a missing parenthesis) inside nodes that the lowering takes as whole.
+    if lowering.errors.is_empty() && root.has_error() {
+        let fault = lowering.range(first_fault(root));
+        lowering.errors.push(fault);
+    }
     Module { body, errors: lowering.errors, rejected: None }
+}
+
+/// The innermost node, in reading order, that the parser had to skip or to make up.
+fn first_fault(root: Node<'_>) -> Node<'_> {
+    let mut node = root;
+    loop {
+        let mut cursor = node.walk();
+        let broken = node.children(&mut cursor).find(|child| child.has_error() || child.is_missing());
+        match broken {
+            Some(child) if !child.is_error() && !child.is_missing() => node = child,
+            Some(child) => return child,
+            None => return node,
+        }
+    }
 }
 
 fn line_starts(text: &str) -> Vec<usize> {
