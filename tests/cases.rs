@@ -142,13 +142,13 @@ fn every_case_gives_what_it_expects() {
     let filter = std::env::var("PIPELINT_CASE").unwrap_or_default();
     let cases: Vec<PathBuf> = cases().into_iter().filter(|case| case.to_string_lossy().contains(&filter)).collect();
     assert!(!cases.is_empty(), "no case found");
-    let mut failures: Vec<String> = cases
-        .par_iter()
-        .flat_map_iter(|case| {
-            let name = case.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(case).display().to_string();
-            check(case).into_iter().map(move |wrong| format!("{name}: {wrong}"))
-        })
-        .collect();
+    let run = |case: &PathBuf| {
+        let name = case.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(case).display().to_string();
+        check(case).into_iter().map(|wrong| format!("{name}: {wrong}")).collect::<Vec<_>>()
+    };
+    // Workers that wait take up other cases, one upon another, so that their stacks must be as deep as the program's own.
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(256 << 20).build().expect("threads can be started");
+    let mut failures: Vec<String> = pool.install(|| cases.par_iter().flat_map_iter(run).collect());
     failures.sort();
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
