@@ -1,7 +1,7 @@
 //! Facts that every change carries, whatever its kind: platform, dataset, flow, and what the flow was like before.
 
 use super::change::{Change, Fact};
-use super::{dataset, flow};
+use super::{code, dataset, flow};
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::model::{Dataset, Flow, FlowKind, OutputMode, Pipeline, PipelineKind, QualifiedName};
 
@@ -15,16 +15,18 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
             ("spark_version", Fact::Text(format!("{}.{}", pipeline.spark_version.0, pipeline.spark_version.1))),
             ("pipeline", Fact::Text(pipeline.key.clone())),
             ("pipeline_kind", Fact::Text(pipeline_kind(pipeline.kind).to_owned())),
-            ("table_format", Fact::Text(pipeline.table_format.to_lowercase())),
         ];
         if let Some(name) = &change.dataset {
             facts.extend(dataset_facts(before, after, &change.pipeline, name));
         }
+        // The first of two facts of one name stands: what the dataset says of itself is more than its pipeline's default.
+        facts.push(("table_format", Fact::Text(pipeline.table_format.to_lowercase())));
         match (&change.dataset, &change.flow) {
             (Some(target), Some(name)) => {
                 let of = |analysis| flow(analysis, &change.pipeline, target, name);
                 let old = of(before);
-                if let Some((flow, _)) = of(after).or(old) {
+                if let Some((flow, analyzed)) = of(after).or(old) {
+                    facts.extend(code::facts(flow, analyzed));
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
                     facts.push(("output_mode", Fact::Text(output_mode(&flow.kind).to_owned())));
@@ -36,6 +38,13 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                     .filter(|(flow, _)| change.dataset.as_ref().is_none_or(|name| flow.target == *name))
                     .map(|(_, analyzed)| analyzed)
                     .collect();
+                let of_dataset = |analysis| {
+                    let target = change.dataset.as_ref()?;
+                    flows(analysis, &change.pipeline).find(|(flow, _)| flow.target == *target)
+                };
+                if let Some((flow, analyzed)) = of_dataset(after).or_else(|| of_dataset(before)) {
+                    facts.extend(code::facts(flow, analyzed));
+                }
                 facts.extend(state_facts(&concerned));
             }
         }

@@ -32,6 +32,12 @@ pub const COMMON: &[&str] = &[
     "stateful",
     "watermarked",
     "aggregated",
+    "function",
+    "columns",
+    "stream_sql",
+    "stream_python",
+    "table_sql",
+    "table_python",
 ];
 
 /// Every fact's name and meaning. A flag that is not set reads as false.
@@ -50,6 +56,12 @@ pub const FACTS: &[(&str, &str)] = &[
     ("stateful", "flag: the flow kept state before"),
     ("watermarked", "flag: the flow had a watermark before"),
     ("aggregated", "flag: the flow aggregated before"),
+    ("function", "text: the flow's name as a Python function may bear it"),
+    ("columns", "text: the columns that the flow gives, as SQL lists them"),
+    ("stream_sql", "text: the flow's first source as a stream, in SQL"),
+    ("stream_python", "text: the flow's first source as a stream, in Python"),
+    ("table_sql", "text: the flow's first source as a table, in SQL"),
+    ("table_python", "text: the flow's first source as a table, in Python"),
     ("before", "text or list: what stood there before"),
     ("after", "text or list: what stands there now"),
     ("added", "list: what came"),

@@ -5,6 +5,7 @@
 
 mod cdc;
 mod change;
+mod code;
 mod column;
 mod configuration;
 mod context;
