@@ -144,9 +144,10 @@ fn readers(graph: &Graph, reference: DatasetRef) -> Vec<String> {
 fn find_double_owners(before: &Analysis, after: &Analysis, changes: &mut Vec<Change>) {
     let old = owners(before);
     for (name, list) in owners(after) {
-        let keys: Vec<String> = list.iter().map(|(pipeline, _)| pipeline.key.clone()).collect();
+        let keys: BTreeSet<String> = list.iter().map(|(pipeline, _)| pipeline.key.clone()).collect();
         let known = old.get(&name).is_some_and(|list| list.len() > 1);
-        if let (false, [_, .., (pipeline, dataset)]) = (known, list.as_slice()) {
+        if let (false, true, Some((pipeline, dataset))) = (known, keys.len() > 1, list.last()) {
+            let keys: Vec<String> = keys.into_iter().collect();
             let mut change = Change::new("dataset-owned-twice", &pipeline.key)
                 .fact("pipelines", keys)
                 .places(&Place::unknown(), &dataset.place);

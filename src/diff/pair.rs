@@ -5,11 +5,17 @@
 //! equal content. What is renamed or moved is never a removal beside an addition.
 
 use crate::analyze::{Analysis, AnalyzedFlow};
-use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, Platform, QualifiedName};
+use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Platform, QualifiedName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Least share of equal content for two things of different names to be one.
 const NEARLY_EQUAL: f64 = 0.6;
+
+/// The share that is enough where the names are nearly the same too.
+const ALIKE_SHARE: f64 = 0.25;
+
+/// Names shorter than this are not compared letter by letter: `a` and `b` have nothing in common.
+const ALIKE_LENGTH: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PipelinePair {
@@ -101,6 +107,7 @@ fn pair_pipelines(before: &[Pipeline], after: &[Pipeline]) -> Vec<PipelinePair> 
         let best = free
             .iter()
             .filter_map(|index| Some((*index, after.get(*index)?)))
+            .filter(|(_, other)| continues(pipeline, other))
             .map(|(index, other)| (index, overlap(&names, &dataset_names(other))))
             .filter(|(_, share)| *share >= NEARLY_EQUAL)
             .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)));
@@ -111,6 +118,12 @@ fn pair_pipelines(before: &[Pipeline], after: &[Pipeline]) -> Vec<PipelinePair> 
     }
     let paired = partner.iter().enumerate().map(|(b, a)| PipelinePair { before: Some(b), after: *a });
     paired.chain(free.into_iter().map(|a| PipelinePair { before: None, after: Some(a) })).collect()
+}
+
+/// Whether one pipeline may be the other under another key. A definition that goes does not live on in the bare folder of its
+/// files: the platform deletes what it had deployed. The other way round, a folder was only waiting for its definition.
+fn continues(before: &Pipeline, after: &Pipeline) -> bool {
+    after.kind != PipelineKind::Folder || before.kind == PipelineKind::Folder
 }
 
 fn dataset_names(pipeline: &Pipeline) -> BTreeSet<String> {
@@ -170,6 +183,12 @@ impl<'a> Side<'a> {
         key.and_then(|key| self.flows.get(&key)).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a dataset's pipeline may live on in that of another.
+    fn continues_in(&self, after: &Side, b: DatasetRef, a: DatasetRef) -> bool {
+        let pair = self.pipeline(b.pipeline).zip(after.pipeline(a.pipeline));
+        pair.is_some_and(|(old, new)| old.key == new.key || continues(old, new))
+    }
+
     /// What a dataset's flows say, as a set of pieces.
     fn content(&self, reference: DatasetRef) -> BTreeSet<String> {
         self.flows_of(reference).iter().filter_map(|flow| self.analyzed(*flow)).flat_map(pieces).collect()
@@ -204,6 +223,7 @@ fn pair_datasets(before: &Side, after: &Side, pipelines: &[PipelinePair]) -> Vec
         let named = |pipeline: Option<usize>| {
             free.iter().copied().find(|a| {
                 pipeline.is_none_or(|index| a.pipeline == index)
+                    && before.continues_in(after, b, *a)
                     && after.dataset(*a).is_some_and(|other| other.name == dataset.name)
             })
         };
@@ -223,10 +243,38 @@ fn pair_datasets(before: &Side, after: &Side, pipelines: &[PipelinePair]) -> Vec
         if let Some(a) = renamed {
             free.remove(&a);
         }
-        pairs.push(DatasetPair { before: Some(b), after: renamed, renamed: renamed.is_some() });
+        let same = renamed.is_some_and(|a| names_are_one(before, after, b, a));
+        pairs.push(DatasetPair { before: Some(b), after: renamed, renamed: renamed.is_some() && !same });
     }
     pairs.extend(free.into_iter().map(|a| DatasetPair { before: None, after: Some(a), renamed: false }));
     pairs
+}
+
+/// Whether two names differ only in what is not known: a placeholder, or a default that a bare folder does not tell.
+fn names_are_one(before: &Side, after: &Side, b: DatasetRef, a: DatasetRef) -> bool {
+    let (Some(old), Some(new)) = (before.dataset(b), after.dataset(a)) else { return false };
+    let kind = |side: &Side, index: usize| side.pipeline(index).map(|pipeline| pipeline.kind);
+    let defaults_unknown =
+        kind(before, b.pipeline) == Some(PipelineKind::Folder) && kind(after, a.pipeline) != Some(PipelineKind::Folder);
+    let template = old.name.is_template() || new.name.is_template();
+    let one = |x: Option<&str>, y: Option<&str>| match (x, y) {
+        (Some(x), Some(y)) => x.eq_ignore_ascii_case(y) || x.contains('{') || y.contains('{'),
+        (None, None) => true,
+        _ => defaults_unknown || template,
+    };
+    (defaults_unknown || template)
+        && one(Some(&old.name.name), Some(&new.name.name))
+        && one(old.name.schema.as_deref(), new.name.schema.as_deref())
+        && one(old.name.catalog.as_deref(), new.name.catalog.as_deref())
+}
+
+/// Names that differ in a letter or two (`order`, `orders`).
+fn alike(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let (shorter, longer) = (a.len().min(b.len()), a.len().max(b.len()));
+    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    shorter >= ALIKE_LENGTH && (head + tail).min(shorter) + 2 >= longer
 }
 
 /// The free dataset of the partner pipeline that has this one's content, or this one's bare name under other defaults.
@@ -246,9 +294,12 @@ fn find_renamed(
         .filter(|(_, other)| other.kind == dataset.kind)
         .map(|(a, other)| {
             let same_name = other.name.name.eq_ignore_ascii_case(&dataset.name.name);
-            (a, if same_name { 1.0 } else { overlap(&content, &after.content(a)) })
+            let share = if same_name { 1.0 } else { overlap(&content, &after.content(a)) };
+            let needed = if alike(&dataset.name.name, &other.name.name) { ALIKE_SHARE } else { NEARLY_EQUAL };
+            (a, share, needed)
         })
-        .filter(|(_, share)| *share >= NEARLY_EQUAL)
+        .filter(|(_, share, needed)| share >= needed)
+        .map(|(a, share, _)| (a, share))
         .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)))
         .map(|(a, _)| a)
 }

@@ -29,6 +29,10 @@ const INGESTION: &[(&str, &str)] = &[
 ];
 
 pub fn compare(old: &Pipeline, new: &Pipeline, changes: &mut Vec<Change>) {
+    // A bare folder tells no settings that could have changed.
+    if old.kind == PipelineKind::Folder && new.kind != PipelineKind::Folder {
+        return;
+    }
     let value = |text: &Option<String>| text.clone().unwrap_or_default();
     let place =
         |setting: &str| (Place::from(old.places.get(setting).cloned()), Place::from(new.places.get(setting).cloned()));
