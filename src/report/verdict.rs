@@ -65,6 +65,11 @@ impl Confirmation {
 
     /// Compares what was observed with what is claimed.
     pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
+        if let (Some(class), true) = (&run.error_class, run.seed.is_some() && claimed < Effect::Refused)
+            && RESTS_ON_ROWS.contains(&class.as_str())
+        {
+            return Confirmation::NotRun { reason: format!("the generated rows do not suit the query ({class})") };
+        }
         let agrees = run.observed.and_then(|observed| same_outcome(claimed, observed));
         Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
     }
@@ -103,6 +108,20 @@ impl Confirmation {
     }
 }
 
+/// Errors that hang on the values of rows, or on what the engine can run: with generated rows they say nothing about a change.
+const RESTS_ON_ROWS: &[&str] = &[
+    "ARITHMETIC_OVERFLOW",
+    "CAST_INVALID_INPUT",
+    "CAST_OVERFLOW",
+    "CANNOT_PARSE_TIMESTAMP",
+    "DATETIME_OVERFLOW",
+    "DIVIDE_BY_ZERO",
+    "INTERNAL_ERROR",
+    "INVALID_ARRAY_INDEX",
+    "NUMERIC_VALUE_OUT_OF_RANGE",
+    "UNSUPPORTED_PLAN",
+];
+
 /// Whether an observation bears a claim out; none where the experiment cannot tell: what a deployment does with whole tables
 /// (left behind, deleted) happens outside of updates.
 ///
@@ -112,6 +131,8 @@ fn same_outcome(claimed: Effect, observed: Effect) -> Option<bool> {
         _ if claimed == observed => Some(true),
         (Effect::Orphaned | Effect::Dropped, _) => None,
         (Effect::Ignored, Effect::None | Effect::Mixed) => Some(true),
+        // Computed anew, with the rows that were there.
+        (Effect::Recomputed, Effect::None) => Some(true),
         _ => Some(false),
     }
 }

@@ -263,6 +263,9 @@ fn verdict(
         (_, Some(_), _) if !assessed.confirmable => {
             Some(Confirmation::not_run("the claim rests on the platform's documents; the engine does not imitate it"))
         }
+        (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
+            Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
+        }
         (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
         (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
     };
@@ -284,6 +287,11 @@ fn verdict(
         before: place(before, pair.before),
         after: place(after, pair.after),
     }
+}
+
+/// What an engine may see of a flow that starts with its table: values that hang on the time and the batches of a run.
+fn holds_rows_only_of_now(observed: Option<Effect>) -> bool {
+    matches!(observed, Some(Effect::Mixed | Effect::Replayed | Effect::WrongRows))
 }
 
 /// A flow that only passes on what happened to a table it reads is no contradiction of its own claim: the impact tells it.
