@@ -400,6 +400,10 @@ fn same_checkpoint(before: &Side, after: &Side, b: FlowRef, a: FlowRef) -> bool 
     let platform = after.pipeline(a.pipeline).map_or(Platform::Lakeflow, |pipeline| pipeline.platform);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let (x, y) = (last(&old.name), last(&new.name));
+    // A name that is not known on one side may be the other's: nothing says that the checkpoint is lost.
+    if x.contains('{') != y.contains('{') {
+        return true;
+    }
     match platform {
         // The checkpoint's folder is named after the flow, letter case included.
         Platform::Spark => x == y,
