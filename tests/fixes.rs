@@ -9,6 +9,7 @@ use pipelint::fix::{Fixes, fixes};
 use pipelint::review::Options;
 use pipelint::revision::{Selection, open};
 use serde_yaml::Value as Yaml;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 fn cases() -> Vec<PathBuf> {
@@ -67,4 +68,49 @@ fn every_case_gets_the_fixes_that_it_expects() {
         failures.extend(check(&folder).into_iter().map(|wrong| format!("{name}: {wrong}")));
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Writes a side of a case into a repository and commits it.
+fn commit(repository: &git2::Repository, side: &Path) {
+    let root = repository.workdir().expect("a working tree");
+    for entry in std::fs::read_dir(side).expect("the side is there") {
+        let path = entry.expect("a file").path();
+        std::fs::copy(&path, root.join(path.file_name().expect("a name"))).expect("the file can be copied");
+    }
+    let mut index = repository.index().expect("an index");
+    index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).expect("files are added");
+    index.write().expect("the index is written");
+    let tree = repository.find_tree(index.write_tree().expect("a tree")).expect("the tree");
+    let author = git2::Signature::new("Ada", "ada@example.org", &git2::Time::new(0, 0)).expect("an author");
+    let parent = repository.head().ok().and_then(|head| head.peel_to_commit().ok());
+    let parents: Vec<_> = parent.iter().collect();
+    repository.commit(Some("HEAD"), &author, &author, "change", &tree, &parents).expect("a commit");
+}
+
+fn pipelint(folder: &Path, arguments: &[&str]) {
+    let first = [OsString::from("pipelint"), "-C".into(), folder.into()];
+    pipelint::cli::main(first.into_iter().chain(arguments.iter().map(OsString::from)));
+}
+
+#[test]
+fn files_are_written_only_where_they_hold_what_was_compared() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/fix/sql-source-added");
+    let folder = tempfile::tempdir().expect("a folder");
+    let repository = git2::Repository::init(folder.path()).expect("a repository");
+    commit(&repository, &case.join("before"));
+    commit(&repository, &case.join("after"));
+    let file = folder.path().join("orders.sql");
+    let text = |path: &Path| std::fs::read_to_string(path).expect("the file is there");
+
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD", "--dry-run"]);
+    assert_eq!(text(&file), text(&case.join("after/orders.sql")), "a dry run writes nothing");
+
+    let edited = format!("{}-- not committed\n", text(&case.join("after/orders.sql")));
+    std::fs::write(&file, &edited).expect("the file can be written");
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD"]);
+    assert_eq!(text(&file), edited, "other changes are left alone");
+
+    std::fs::copy(case.join("after/orders.sql"), &file).expect("the file can be written");
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD"]);
+    assert_eq!(text(&file), text(&case.join("fixed/orders.sql")));
 }

@@ -10,6 +10,7 @@ mod sql;
 
 pub use edit::{Edit, unified_diff};
 
+use crate::impact::Impact;
 use crate::model::{Effect, FullRefresh, QualifiedName};
 use crate::report::Report;
 use crate::review::{Examination, Options, examine};
@@ -85,11 +86,14 @@ pub fn fixes(before: &dyn Tree, after: &dyn Tree, options: &Options, rule: Optio
     found
 }
 
-/// The worst that happens to any flow of a table.
+/// The worst that happens to any flow of a table, by its own change or because its stream would stop at another's refresh.
 fn outcome(report: &Report, dataset: &QualifiedName) -> Outcome {
     let flows = report.flows.iter().filter(|flow| flow.dataset == *dataset);
     let outcomes = flows.map(|flow| Outcome { effect: flow.effect, full_refresh: flow.full_refresh });
-    outcomes.max().unwrap_or(Outcome { effect: Effect::None, full_refresh: FullRefresh::No })
+    let name = dataset.to_string();
+    let stops = report.impacts.iter().filter(|impact| is_stopped_reader(impact) && impact.dataset == name);
+    let stopped = stops.map(|impact| Outcome { effect: impact.effect, full_refresh: FullRefresh::Required });
+    outcomes.chain(stopped).max().unwrap_or(Outcome { effect: Effect::None, full_refresh: FullRefresh::No })
 }
 
 fn is_better(proposal: &Proposal, current: &Examination, patched: &Examination) -> bool {
@@ -111,6 +115,11 @@ fn is_protected(examination: &Examination, dataset: &QualifiedName) -> bool {
     datasets.any(|candidate| candidate.name == *dataset && candidate.is_protected())
 }
 
+/// A stream that stops at the commits by which a table above it is emptied.
+fn is_stopped_reader(impact: &Impact) -> bool {
+    impact.kind == "streaming-reader" && impact.effect == Effect::Refused
+}
+
 /// How much a change does, all in all: over all flows, and over the readers whose streams would stop.
 fn weight(report: &Report) -> usize {
     let effect = |effect: Effect| Effect::ALL.iter().position(|known| *known == effect).unwrap_or(0);
@@ -121,6 +130,6 @@ fn weight(report: &Report) -> usize {
         FullRefresh::Useless => 12,
     };
     let flows: usize = report.flows.iter().map(|flow| effect(flow.effect) + refresh(flow.full_refresh)).sum();
-    let stopped = report.impacts.iter().filter(|i| i.kind == "streaming-reader" && i.effect == Effect::Refused).count();
+    let stopped = report.impacts.iter().filter(|impact| is_stopped_reader(impact)).count();
     flows + 10 * stopped
 }

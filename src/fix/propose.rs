@@ -4,7 +4,8 @@ use super::edit::{self, Edit};
 use super::python::Source as PythonSource;
 use super::sql::Statement;
 use crate::diff::{Change, FlowStatus};
-use crate::model::{DatasetKind, Effect, Pipeline, Platform, QualifiedName, Read, Source, Span};
+use crate::impact::Impact;
+use crate::model::{DatasetKind, FullRefresh, Pipeline, Platform, QualifiedName, Read, Source, Span};
 use crate::review::Examination;
 use crate::revision::Tree;
 use crate::rules::{Finding, losses};
@@ -311,9 +312,13 @@ impl Desk<'_> {
     fn stopped_readers(&self) -> Vec<Proposal> {
         let mut proposals = Vec::new();
         let mut seen = BTreeSet::new();
-        let stopped =
-            |impact: &&crate::impact::Impact| impact.kind == "streaming-reader" && impact.effect == Effect::Refused;
-        for impact in self.examination.report.impacts.iter().filter(stopped) {
+        let report = &self.examination.report;
+        // A reader that is refreshed for what was done to itself reads its source from the start anyway.
+        let refreshed = |dataset: &str| {
+            report.flows.iter().any(|f| f.full_refresh == FullRefresh::Required && f.dataset.to_string() == dataset)
+        };
+        let stopped = |impact: &&Impact| super::is_stopped_reader(impact) && !refreshed(&impact.dataset);
+        for impact in report.impacts.iter().filter(stopped) {
             let parent = impact.path.iter().rev().nth(1).unwrap_or(&impact.because_of);
             for (dataset, read) in self.streaming_reads(&impact.pipeline, &impact.dataset, parent) {
                 let Some(edit) = read.place.span().and_then(|span| self.skip_change_commits(span)) else { continue };
