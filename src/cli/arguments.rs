@@ -18,6 +18,7 @@ pub fn command() -> Command {
         .arg(quiet())
         .subcommand(diff())
         .subcommand(baseline())
+        .subcommand(lint())
         .subcommand(plan())
         .subcommand(fix())
         .subcommand(run())
@@ -274,6 +275,37 @@ fn text_or_json() -> Arg {
 
 fn allow_empty() -> Arg {
     Arg::new("allow-empty").long("allow-empty").action(ArgAction::SetTrue).help("Exit 0 where no flow was found")
+}
+
+fn lint() -> Command {
+    Command::new("lint")
+        .about("Says what hurts in one revision: scripts that write tables are run twice, pipelines are read")
+        .after_help(EXIT_CODES)
+        .arg(Arg::new("revision").value_name("REV|PATH").help("Revision or folder [default: working tree]"))
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .short('f')
+                .value_parser(PossibleValuesParser::new(["text", "json"]))
+                .default_value("text")
+                .help("Form of the output"),
+        )
+        .arg(Arg::new("explain").long("explain").action(ArgAction::SetTrue).help("Say more: notes, and every remedy"))
+        .arg(
+            Arg::new("data")
+                .long("data")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .help("Rows to use instead of generated ones: DIR/<table>.jsonl"),
+        )
+        .arg(
+            Arg::new("fail-on")
+                .long("fail-on")
+                .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
+                .help("Severity from which the exit code is 1 [default: error]"),
+        )
+        .arg(allow_empty())
+        .args(analysis_options())
 }
 
 fn show() -> Command {

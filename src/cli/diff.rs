@@ -147,7 +147,7 @@ fn style(args: &ArgMatches) -> Style {
 }
 
 /// The option, else the configuration, else `error`.
-fn fail_on(args: &ArgMatches, configured: Option<Severity>) -> Result<Severity, Failure> {
+pub(super) fn fail_on(args: &ArgMatches, configured: Option<Severity>) -> Result<Severity, Failure> {
     match args.get_one::<String>("fail-on").map(String::as_str) {
         Some("never") => Ok(Severity::Off),
         Some(word) => word.parse().map_err(Failure::new),

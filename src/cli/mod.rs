@@ -10,6 +10,7 @@ mod diff;
 mod fix;
 mod graph;
 mod init;
+mod lint;
 mod man;
 mod output;
 mod plan;
@@ -86,6 +87,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),
         Some(("fix", args)) => fix::run(args),
+        Some(("lint", args)) => lint::run(args),
         Some(("plan", args)) => plan::run(args),
         Some(("run", args)) => run::run(args),
         Some(("rules", args)) => rules::run(args),

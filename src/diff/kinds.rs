@@ -145,6 +145,23 @@ pub const FACTS: &[(&str, &str)] = &[
     ("retention", "text: how far back the source can be read again"),
     ("rules", "list: the rules that ask for it"),
     ("upstream", "list: tables of the pipeline that it reads"),
+    ("labels", "list: what two runs of a script showed (doubled, lost, error, …); empty where nothing was wrong"),
+    ("observed", "flag: an engine ran the script"),
+    (
+        "operation",
+        "text: append, overwrite, overwrite-partitions, overwrite-where, create, merge, delete, update or ddl",
+    ),
+    ("writer", "text: save, saveAsTable, insertInto, writeTo or sql"),
+    ("partition_columns", "list: what the table is partitioned by"),
+    ("partitioned", "flag: the table has partitions"),
+    ("repeated", "flag: the write runs more than once in one run of the script"),
+    ("parallel", "flag: another writer of the script runs at the same time"),
+    ("guarded", "flag: every matched update of a MERGE has a condition"),
+    ("deduplicated", "flag: the source of a MERGE has one row a key"),
+    ("deleted_first", "flag: the script deletes rows of the table before it adds some"),
+    ("in_batch_function", "flag: a foreachBatch function writes it"),
+    ("session_mode", "text: partitionOverwriteMode as the script sets it for its session"),
+    ("function", "text: the function concerned"),
 ];
 
 macro_rules! kinds {
@@ -155,6 +172,16 @@ macro_rules! kinds {
 }
 
 kinds! {
+    // Scripts and pipelines as they are
+    "batch-write": "a script writes a table in batch" ["labels", "observed", "operation", "writer", "partition_columns", "partitioned", "repeated", "parallel", "guarded", "deduplicated", "deleted_first", "in_batch_function", "session_mode", "nondeterministic", "error_class", "error", "function"];
+    "state-unbounded": "an operator keeps state that no watermark ever ends" ["operator"];
+    "message-source-typed": "a message source is read straight into a table with types or state" ["source", "operator"];
+    "short-retention-unprotected": "a table can be reset though its source cannot be read again as far back" ["source", "retention"];
+    "change-commits-read": "a stream reads a table that gets updates and deletes" ["source", "producer"];
+    "once-flow-repeats": "a full refresh runs a once flow again beside the flows that read the same" ["source"];
+    "nondeterministic-function": "a query gives other values every time it runs" ["function"];
+    "sources-united": "several streaming sources share one flow and its checkpoint" ["source"];
+    "data-loss-guard-off": "missing source data does not fail the update" ["source", "option", "after"];
     // Pipelines
     "pipeline-removed": "a pipeline is no longer defined" ["datasets", "prevent_destroy", "keeps_data"];
     "pipeline-key-renamed": "a pipeline's resource key changed and everything else is as it was" ["before", "after", "datasets", "prevent_destroy", "keeps_data"];

@@ -7,6 +7,9 @@
 mod data;
 pub mod experiment;
 mod label;
+mod pipelines;
+mod rewrite;
+mod script;
 mod snapshot;
 mod tables;
 
@@ -18,10 +21,13 @@ pub use tables::{TableFacts, facts};
 
 use crate::engine::ExecutionError;
 use crate::frontend::{self, ParseCache, Script};
-use crate::model::Job;
+use crate::model::{Diagnostic, Job, Place, Platform, Severity, Span, Unresolved};
 use crate::project::Unit;
+use crate::review::{self, Options};
 use crate::revision::Tree;
+use crate::rules::{Finding, findings_of};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// One script with what two runs of it showed, or why nothing could be observed.
 #[derive(Debug)]
@@ -54,4 +60,172 @@ pub fn run_scripts(tree: &dyn Tree, units: &[Unit], given: Option<&Rows>, cache:
         })
         .collect();
     runs
+}
+
+/// What happens to one table that a script writes.
+#[derive(Debug, Clone)]
+pub struct WriteVerdict {
+    /// Of the script.
+    pub path: String,
+    pub place: Place,
+    pub target: String,
+    pub observed: Result<Observed, String>,
+    /// The words of the effect; none where nothing could be observed.
+    pub labels: Option<BTreeSet<Label>>,
+    pub fix: Option<ProvenFix>,
+    /// Rows were given by the user.
+    pub given: bool,
+    /// Indices into the findings.
+    pub findings: Vec<usize>,
+}
+
+/// A rewrite that was run twice as well, and holds.
+#[derive(Debug, Clone)]
+pub struct ProvenFix {
+    pub code: String,
+}
+
+/// Everything that one revision's lint found.
+#[derive(Debug, Clone)]
+pub struct LintReport {
+    pub revision: String,
+    pub flows: usize,
+    /// The severity that the configuration fails on.
+    pub fail_on: Option<Severity>,
+    pub writes: Vec<WriteVerdict>,
+    pub findings: Vec<Finding>,
+    pub unresolved: Vec<Unresolved>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl LintReport {
+    /// Whether some finding that is not allowed has at least this severity.
+    pub fn fails(&self, from: Severity) -> bool {
+        from != Severity::Off && self.findings.iter().any(|f| f.allowed.is_none() && f.severity >= from)
+    }
+}
+
+/// Lints one tree.
+pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintReport {
+    let cache = ParseCache::new();
+    let reading = review::read(tree, options, &cache);
+    let runs = run_scripts(tree, &reading.project.scripts, given, &cache);
+    let (book, mut diagnostics) = review::rule_book(tree, &reading.project);
+    let mut report = LintReport {
+        revision: tree.label().to_owned(),
+        flows: reading.analysis.flows.len(),
+        fail_on: reading.project.configs.iter().find_map(|config| config.fail_on),
+        writes: Vec::new(),
+        findings: Vec::new(),
+        unresolved: reading.unresolved,
+        diagnostics: Vec::new(),
+    };
+    let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
+    for run in &runs {
+        report.unresolved.extend(run.script.unresolved.iter().cloned());
+        diagnostics.extend(run.script.diagnostics.iter().cloned());
+        for (verdict, change) in verdicts(run, &jobs, given) {
+            let found = findings_of(&book, run.unit.pipeline.platform, &change);
+            let first = report.findings.len();
+            report.findings.extend(found);
+            let findings = (first..report.findings.len()).collect();
+            if let Err(reason) = &verdict.observed {
+                report.unresolved.push(unobserved(&verdict, reason));
+            }
+            report.writes.push(WriteVerdict { findings, ..verdict });
+        }
+    }
+    for change in pipelines::changes(&reading.analysis, &jobs, &reading.project.jobs) {
+        let pipeline = reading.analysis.workspace.pipelines.iter().find(|pipeline| pipeline.key == change.pipeline);
+        let platform = pipeline.map_or(Platform::Lakeflow, |pipeline| pipeline.platform);
+        report.findings.extend(findings_of(&book, platform, &change));
+    }
+    diagnostics.extend(reading.diagnostics);
+    diagnostics.dedup();
+    report.diagnostics = diagnostics;
+    report
+}
+
+fn unobserved(verdict: &WriteVerdict, reason: &str) -> Unresolved {
+    Unresolved {
+        code: "unobserved-write".to_owned(),
+        what: format!("what {} does to {}", verdict.path, verdict.target),
+        why: reason.to_owned(),
+        hint: Some("tell the table's schema and partitions under `sources:` in pipelint.yaml".to_owned()),
+        pipeline: None,
+        dataset: None,
+        span: verdict.place.span().cloned().or_else(|| Some(Span::start_of(verdict.path.as_str().into()))),
+    }
+}
+
+/// One verdict a target of a script, with what the rules are told of it.
+fn verdicts(run: &ScriptRuns, jobs: &[&Job], given: Option<&Rows>) -> Vec<(WriteVerdict, crate::diff::Change)> {
+    let job = &run.script.job;
+    let tables = facts(job, &run.unit.pipeline, jobs);
+    let mut targets: Vec<String> = Vec::new();
+    for placed in script::writes(job) {
+        let name = script::target_text(&placed.write.target);
+        if !targets.iter().any(|known| experiment::same_name(known, &name)) {
+            targets.push(name);
+        }
+    }
+    let mut verdicts = Vec::new();
+    for target in targets {
+        let writes = script::writes_into(job, &target);
+        if script::only_defines(&writes) {
+            continue;
+        }
+        let table = tables.iter().find(|table| experiment::same_name(&table.name, &target));
+        let observed = match &run.observed {
+            Ok(all) => all
+                .iter()
+                .find(|seen| experiment::same_name(&seen.target, &target))
+                .cloned()
+                .ok_or_else(|| "its target is not known".to_owned()),
+            Err(error) => Err(error.message.clone()),
+        };
+        let seen = observed.as_ref().ok();
+        let change = script::change(job, &target, seen, table);
+        let labels = seen.map(|seen| seen.labels.clone());
+        let wrong = labels.as_ref().is_some_and(|labels| {
+            labels.iter().any(|label| matches!(label, Label::Doubled | Label::Lost | Label::InputMissing))
+        });
+        let fix = table.filter(|_| wrong).and_then(|table| proven(run, &tables, table, &target, given));
+        let place = script::deciding_place(&writes, seen);
+        let verdict = WriteVerdict {
+            path: job.path.clone(),
+            place,
+            target,
+            observed,
+            labels,
+            fix,
+            given: given.is_some(),
+            findings: Vec::new(),
+        };
+        verdicts.push((verdict, change));
+    }
+    verdicts
+}
+
+/// The rewrite, where two runs of it leave the table as it should be.
+fn proven(
+    run: &ScriptRuns,
+    tables: &[TableFacts],
+    table: &TableFacts,
+    target: &str,
+    given: Option<&Rows>,
+) -> Option<ProvenFix> {
+    let rewrite = rewrite::rewrite(&run.script.job, target, table)?;
+    let setup = Experiment {
+        job: &rewrite.job,
+        pipeline: &run.unit.pipeline,
+        tables,
+        given,
+        before: &[],
+        between: &[],
+        removed_between: &[],
+    };
+    let seen = experiment(&setup).ok()?;
+    let holds = seen.iter().any(|seen| experiment::same_name(&seen.target, target) && seen.labels.is_empty());
+    holds.then_some(ProvenFix { code: rewrite.code })
 }

@@ -17,7 +17,7 @@ pub fn render(report: &Report) -> String {
 fn value(report: &Report) -> Value {
     json!({
         "schema_version": 1,
-        "tool": { "name": "pipelint", "version": env!("CARGO_PKG_VERSION") },
+        "tool": tool(),
         "before": { "label": report.before.label },
         "after": { "label": report.after.label },
         "platform": report.platform.as_str(),
@@ -130,7 +130,12 @@ fn witness(witness: &Witness, seed: Option<u64>, table: &str) -> Value {
     })
 }
 
-fn finding(finding: &Finding) -> Value {
+/// The program that made a report.
+pub(super) fn tool() -> Value {
+    json!({ "name": "pipelint", "version": env!("CARGO_PKG_VERSION") })
+}
+
+pub(super) fn finding(finding: &Finding) -> Value {
     let remedies: Vec<Value> = finding
         .remedies
         .iter()

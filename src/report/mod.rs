@@ -10,6 +10,7 @@ mod html;
 mod json;
 mod junit;
 mod lineage;
+pub mod lint;
 mod markdown;
 pub mod plan;
 pub mod run;

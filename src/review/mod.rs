@@ -136,7 +136,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
 }
 
 /// The embedded rules, with the severities and rule folders that the after side configures.
-fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnostic>) {
+pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnostic>) {
     let mut severities = BTreeMap::new();
     let mut extra = Vec::new();
     for config in &project.configs {

@@ -57,6 +57,11 @@ fn apply(book: &RuleBook, after: &Analysis, change: &Change) -> Vec<Finding> {
         Some(word) => word.parse().unwrap_or(Platform::Lakeflow),
         None => after.workspace.pipelines.first().map_or(Platform::Lakeflow, |pipeline| pipeline.platform),
     };
+    findings_of(book, platform, change)
+}
+
+/// The findings of something that stands for itself, whatever it was before.
+pub fn findings_of(book: &RuleBook, platform: Platform, change: &Change) -> Vec<Finding> {
     book.answering(change.kind, platform)
         .filter(|rule| rule.when.holds(&change.facts))
         .filter_map(|rule| finding(rule, change))

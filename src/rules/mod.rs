@@ -13,7 +13,7 @@ mod remedy;
 mod rule;
 mod template;
 
-pub use assess::{Assessment, FlowAssessment, assess, losses};
+pub use assess::{Assessment, FlowAssessment, assess, findings_of, losses};
 pub use book::RuleBook;
 pub use condition::{Condition, Scalar, Test};
 pub use coverage::{Coverage, CoverageRow, CoveredBy};

@@ -1,0 +1,172 @@
+//! Pipelines as they are: what would hurt without any change. Gives changes for rules to answer to, out of one analysis.
+
+use super::script::nondeterministic_in;
+use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
+use crate::diff::{Change, diff, unattended_refreshes};
+use crate::model::{Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace};
+use crate::project::JobTask;
+
+/// Kinds of change that tell of a revision by itself: seen against nothing, they are its own.
+const OWN: &[&str] = &["misspelt-property", "resettable-dependency", "dataset-owned-twice"];
+
+const MESSAGE_SOURCES: &[&str] = &["kafka", "kinesis", "pubsub", "pulsar", "eventhubs"];
+
+/// What there is to say of every pipeline. `jobs` are the scripts of the repository, `tasks` what its jobs start.
+pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Change> {
+    let nothing = analyze(Workspace::default());
+    let mut found: Vec<Change> =
+        diff(&nothing, analysis).changes.into_iter().filter(|change| OWN.contains(&change.kind)).collect();
+    found.extend(unattended_refreshes(&[], tasks));
+    for analyzed in &analysis.flows {
+        let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
+        let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+        let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == flow.target);
+        let look = Look { analysis, pipeline, flow, dataset, analyzed };
+        found.extend(look.state());
+        found.extend(look.sources(jobs));
+        found.extend(look.once());
+        found.extend(look.function());
+    }
+    found
+}
+
+struct Look<'a> {
+    analysis: &'a Analysis,
+    pipeline: &'a Pipeline,
+    flow: &'a Flow,
+    dataset: Option<&'a Dataset>,
+    analyzed: &'a AnalyzedFlow,
+}
+
+impl Look<'_> {
+    fn change(&self, kind: &'static str, place: &Place) -> Change {
+        let place = place.or(&self.flow.place);
+        let mut change = Change::new(kind, &self.pipeline.key)
+            .fact("platform", self.pipeline.platform.as_str())
+            .fact("dataset", self.flow.target.to_string())
+            .fact("flow", self.flow.name.as_str())
+            .places(&Place::unknown(), &place);
+        change.dataset = Some(self.flow.target.clone());
+        change.flow = Some(self.flow.name.clone());
+        change
+    }
+
+    /// Deduplication and aggregation of a stream without a watermark.
+    fn state(&self) -> Vec<Change> {
+        if !self.analyzed.signature.watermarks.is_empty() || !self.analyzed.streaming {
+            return Vec::new();
+        }
+        let unbounded = |name: &str| {
+            let bounded =
+                ["globalLimit", "applyInPandasWithState", "transformWithStateInPandasExec", "dedupeWithinWatermark"];
+            !bounded.contains(&name)
+        };
+        let operators = self.analyzed.signature.operators.iter().filter(|operator| unbounded(&operator.name));
+        let mut seen: Vec<&str> = Vec::new();
+        let mut found = Vec::new();
+        for operator in operators {
+            if !seen.contains(&operator.name.as_ref()) {
+                seen.push(operator.name.as_ref());
+                found.push(self.change("state-unbounded", &operator.place).fact("operator", operator.name.as_ref()));
+            }
+        }
+        found
+    }
+
+    fn streams(&self) -> impl Iterator<Item = &SourceAspect> {
+        self.analyzed.aspects.sources.iter().filter(|source| source.streaming)
+    }
+
+    fn sources(&self, jobs: &[&Job]) -> Vec<Change> {
+        let mut found = Vec::new();
+        let protected = self.dataset.is_some_and(Dataset::is_protected);
+        let is_table = self.dataset.is_some_and(|dataset| dataset.kind == DatasetKind::StreamingTable);
+        for source in self.streams() {
+            let text = source.text.as_str();
+            let format = match &source.source {
+                Source::Connector { format } => Some(format.as_str()),
+                _ => None,
+            };
+            let messages = format.is_some_and(|format| MESSAGE_SOURCES.contains(&format));
+            let stateful = self.analyzed.signature.operators.first();
+            let reads_fields = self.analyzed.aspects.outputs.iter().any(|column| column.text.contains("from_json"));
+            if messages && is_table && (stateful.is_some() || reads_fields) {
+                let operator = stateful.map(|operator| operator.name.to_string()).unwrap_or_default();
+                let change = self.change("message-source-typed", &source.place).fact("source", text);
+                found.push(change.fact("operator", operator));
+            }
+            if let (Some(retention), true, false) = (self.retention(source), is_table, protected) {
+                let change = self.change("short-retention-unprotected", &source.place).fact("source", text);
+                found.push(change.fact("retention", retention));
+            }
+            let skips = ["skipchangecommits", "ignorechanges", "ignoredeletes", "streaming-skip-overwrite-snapshots"];
+            let skipped = skips.iter().any(|option| source.options.get(*option).is_some_and(|v| v != "false"));
+            if let (Some(producer), false) = (self.producer(source, jobs), skipped) {
+                let change = self.change("change-commits-read", &source.place).fact("source", text);
+                found.push(change.fact("producer", producer));
+            }
+            if let Some(value) = source.options.get("failondataloss").filter(|v| v.eq_ignore_ascii_case("false")) {
+                let change = self.change("data-loss-guard-off", &source.place).fact("source", text);
+                found.push(change.fact("option", "failOnDataLoss").fact("after", value.as_str()));
+            }
+        }
+        let texts: Vec<String> = self.streams().map(|source| source.text.clone()).collect();
+        if texts.len() > 1 && self.analyzed.aspects.joins.iter().all(|join| !join.stream_stream) {
+            let change = self.change("sources-united", &self.flow.place);
+            found.push(change.fact("source", texts.join(", ")));
+        }
+        found
+    }
+
+    /// How far back the source can be read again, where the configuration says.
+    fn retention(&self, source: &SourceAspect) -> Option<String> {
+        let facts = self.pipeline.sources.iter().find(|facts| match &source.source {
+            Source::Table(name) | Source::ChangeFeed(name) => {
+                let known = QualifiedName::parse(&facts.name);
+                known.qualified(self.pipeline.catalog.as_deref(), self.pipeline.schema.as_deref()) == *name
+                    || known == *name
+            }
+            Source::Files { path, .. } => facts.name.trim_end_matches('/') == path.trim_end_matches('/'),
+            Source::Connector { .. } => {
+                source.options.get("subscribe").is_some_and(|topics| topics.split(',').any(|t| t.trim() == facts.name))
+            }
+        });
+        facts.and_then(|facts| facts.retention.clone())
+    }
+
+    /// What updates or deletes rows of the table that a stream reads.
+    fn producer(&self, source: &SourceAspect, jobs: &[&Job]) -> Option<String> {
+        let Source::Table(name) = &source.source else { return None };
+        for pipeline in &self.analysis.workspace.pipelines {
+            let Some(dataset) = pipeline.datasets.iter().find(|dataset| dataset.name == *name) else { continue };
+            if dataset.kind == DatasetKind::MaterializedView && pipeline.kind != PipelineKind::Jobs {
+                return Some("a materialized view's refresh".to_owned());
+            }
+            let cdc = pipeline.flows.iter().any(|flow| flow.target == dataset.name && flow.cdc().is_some());
+            if cdc {
+                return Some("AUTO CDC".to_owned());
+            }
+        }
+        let writer = |job: &&&Job| {
+            super::script::writes_into(job, &name.to_string()).iter().any(|placed| {
+                matches!(super::script::operation_word(&placed.write.operation), "merge" | "delete" | "update")
+            })
+        };
+        jobs.iter().find(writer).map(|job| job.path.clone())
+    }
+
+    fn once(&self) -> Option<Change> {
+        let others = self.pipeline.flows.iter().any(|flow| flow.target == self.flow.target && !flow.is_once());
+        (self.flow.is_once() && others && !self.dataset.is_some_and(Dataset::is_protected)).then(|| {
+            let sources: Vec<String> = self.analyzed.aspects.sources.iter().map(|s| s.text.clone()).collect();
+            self.change("once-flow-repeats", &self.flow.place).fact("source", sources.join(", "))
+        })
+    }
+
+    fn function(&self) -> Option<Change> {
+        // A materialized view is computed anew anyway; a stream's rows are kept.
+        let function = nondeterministic_in(&self.flow.plan).filter(|_| self.analyzed.streaming)?;
+        let arrival = function.starts_with("current_timestamp") || function.starts_with("now");
+        (!arrival).then(|| self.change("nondeterministic-function", &self.flow.place).fact("function", function))
+    }
+}

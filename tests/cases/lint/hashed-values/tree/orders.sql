@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT sha2(CAST(id AS STRING), 256) AS row_id, id FROM STREAM(raw.sales.orders);

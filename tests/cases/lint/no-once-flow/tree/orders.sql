@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+CREATE FLOW live AS INSERT INTO orders BY NAME SELECT id, amount FROM STREAM(raw.sales.orders);
