@@ -43,8 +43,10 @@ impl Experiment<'_> {
         };
         let mut resumed = World::new();
         self.define(&mut resumed, Side::Before);
+        self.define_new(&mut resumed);
         self.prime(&mut resumed, self.before);
         self.load(&mut resumed, Side::Before, &first, 1);
+        self.load_new(&mut resumed, &first);
         let before = update_all(&mut resumed, self.before, &UpdateKind::Incremental);
         let resumed_batch_1 = resumed.clone();
         self.define(&mut resumed, Side::After);
@@ -89,30 +91,55 @@ impl Experiment<'_> {
         }
     }
 
-    fn define(&self, world: &mut World, side: Side) {
+    /// Sources that AFTER alone reads; they were there before, with rows of their own.
+    fn new_sources(&self) -> impl Iterator<Item = &SourceFacts> {
+        let known: BTreeSet<String> = self.sources.before.iter().map(source_location).collect();
+        self.sources.after.iter().filter(move |facts| !known.contains(&source_location(facts)))
+    }
+
+    fn default_format(&self, side: Side) -> &'static str {
         let pipelines = &self.analysis(side).workspace.pipelines;
         let platform =
             pipelines.first().map_or(Behaviour { platform: Platform::Lakeflow, spark_version: (4, 0) }, Behaviour::of);
+        default_source_format(platform)
+    }
+
+    fn define(&self, world: &mut World, side: Side) {
         for facts in self.facts(side) {
-            world.define_source(facts, default_source_format(platform));
+            world.define_source(facts, self.default_format(side));
+        }
+    }
+
+    fn define_new(&self, world: &mut World) {
+        for facts in self.new_sources() {
+            world.define_source(facts, self.default_format(Side::After));
         }
     }
 
     fn load(&self, world: &mut World, side: Side, batch: &Batch, number: usize) {
-        let mut loaded = BTreeSet::new();
-        for facts in self.facts(side) {
-            if let Some(rows) = batch.rows(&facts.name)
-                && loaded.insert(source_location(facts))
-            {
-                world.load(facts, &format!("batch{number}"), rows.clone());
-            }
-        }
+        load(world, self.facts(side).iter(), batch, number);
+    }
+
+    fn load_new(&self, world: &mut World, first: &Batch) {
+        load(world, self.new_sources(), first, 1);
     }
 
     /// Streams that start at the latest offset must have been running before batch 1 to see it.
     fn prime(&self, world: &mut World, analysis: &Analysis) {
         if starts_at_latest(analysis) {
             update_all(world, analysis, &UpdateKind::Incremental);
+        }
+    }
+}
+
+/// Adds a batch to sources; two names of one location get its rows once.
+fn load<'a>(world: &mut World, sources: impl Iterator<Item = &'a SourceFacts>, batch: &Batch, number: usize) {
+    let mut loaded = BTreeSet::new();
+    for facts in sources {
+        if let Some(rows) = batch.rows(&facts.name)
+            && loaded.insert(source_location(facts))
+        {
+            world.load(facts, &format!("batch{number}"), rows.clone());
         }
     }
 }

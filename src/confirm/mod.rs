@@ -125,6 +125,7 @@ fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
 }
 
 fn confirmation(flow: FlowObservation, seed: Option<u64>) -> FlowConfirmation {
+    let flow = if seed.is_some() { without_misfits(flow) } else { flow };
     FlowConfirmation {
         pipeline: flow.pipeline,
         flow: flow.flow,
@@ -137,6 +138,13 @@ fn confirmation(flow: FlowObservation, seed: Option<u64>) -> FlowConfirmation {
         uninterpreted: flow.uninterpreted,
         witness: None,
     }
+}
+
+/// Generated rows that a query cannot compute with (text that is no number) say nothing of the user's own.
+fn without_misfits(flow: FlowObservation) -> FlowObservation {
+    let Some(error) = flow.error.as_ref().filter(|error| error.tells_of_values()) else { return flow };
+    let reason = format!("the generated rows do not fit the query: {}", error.message);
+    FlowObservation { effect: None, error: None, reason: Some(reason), ..flow }
 }
 
 impl Confirmation {

@@ -3,7 +3,8 @@
 use super::experiment::{Outcome, Reports};
 use crate::analyze::Analysis;
 use crate::engine::{
-    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, location,
+    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, identity,
+    location,
 };
 use crate::model::{DatasetKind, Effect, Flow, FlowKind, Pipeline, QualifiedName, Schema, SinkTarget, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -247,6 +248,16 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         observation.error = Some(error.clone());
         return observation;
     }
+    if outcome
+        .control
+        .last()
+        .and_then(|reports| report(reports, at, index))
+        .is_some_and(|r| r.status == FlowStatus::Skipped)
+    {
+        observation.reason =
+            Some("it was not run: what it reads from, or the graph of its pipeline, failed".to_owned());
+        return observation;
+    }
     let Some(definition) = definition else { return observation };
     let Some(place) = location(pipeline, definition) else {
         observation.reason = Some("where it writes to is not known".to_owned());
@@ -261,6 +272,10 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         && let SinkTarget::ForeachBatch(unit) = &write.target
     {
         observation.reason = Some(format!("what `{}` does with each batch is not executed", unit.name));
+        return observation;
+    }
+    if twin.is_none() && starts_anew(before, outcome, pipeline, definition, &place) {
+        observation.effect = Some(Effect::None);
         return observation;
     }
     let siblings = pipeline.flows.iter().filter(|flow| flow.target == dataset).count();
@@ -278,6 +293,15 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
     observation
+}
+
+/// Whether a flow that BEFORE lacks has nothing to go on with: it reads all that is there, as it would after a full refresh of
+/// today. Rows that other flows have left in its table are theirs. (The control has read batch 1 earlier, which shows in its
+/// clock, and in flows that run once.)
+fn starts_anew(before: &Analysis, outcome: &Outcome, pipeline: &Pipeline, flow: &Flow, place: &str) -> bool {
+    let world = &outcome.resumed_batch_1;
+    !world.checkpoints.contains_key(&identity(pipeline, flow))
+        && (!world.tables.contains_key(place) || flows_into(before, place) > 0)
 }
 
 /// Whether AFTER's flow began at batch 0 and its rows were taken.

@@ -24,6 +24,14 @@ impl ExecutionError {
     pub fn is_unsupported(&self) -> bool {
         self.class == UNSUPPORTED
     }
+
+    /// True where other rows would not have met it.
+    pub fn tells_of_values(&self) -> bool {
+        const CLASSES: &[&str] =
+            &["CAST_INVALID_INPUT", "DIVIDE_BY_ZERO", "INVALID_ARRAY_INDEX", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT"];
+        let class = self.class.split('.').next().unwrap_or_default();
+        CLASSES.contains(&class) || class.ends_with("_OVERFLOW")
+    }
 }
 
 const UNSUPPORTED: &str = "UNSUPPORTED_PLAN";

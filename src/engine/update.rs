@@ -188,7 +188,7 @@ impl Update<'_> {
             if let Some(error) = graph_error {
                 let error = ExecutionError::new(error.class.clone(), error.message.clone());
                 failed.insert(at, FlowStatus::Failed { stage: Stage::Graph, error });
-            } else if let Some(error) = self.second_cdc_flow(at) {
+            } else if let Some(error) = self.second_cdc_flow(at).or_else(|| self.resettable_dependency(at)) {
                 failed.insert(at, FlowStatus::Failed { stage: Stage::Graph, error });
             }
         }
@@ -213,6 +213,32 @@ impl Update<'_> {
                 "AUTOCDC_MULTIPLE_FLOWS_TO_TARGET",
                 format!("{} is the target of more than one flow", member.flow.target),
             )
+        })
+    }
+
+    /// On Spark a table that must not be reset may read, directly or through others, only tables that must not be either
+    /// (`GraphValidations.validateTablesAreResettable`).
+    fn resettable_dependency(&self, at: usize) -> Option<ExecutionError> {
+        let protected = self.dataset(self.flows.get(at)?).filter(|dataset| dataset.is_protected())?;
+        if self.behaviour.is_lakeflow() {
+            return None;
+        }
+        let mut upstream = BTreeSet::from([at]);
+        let mut pending = vec![at];
+        while let Some(reader) = pending.pop() {
+            for writer in (0..self.flows.len()).filter(|writer| self.feeds(*writer, reader)) {
+                if upstream.insert(writer) {
+                    pending.push(writer);
+                }
+            }
+        }
+        let tables = upstream.into_iter().filter_map(|writer| self.dataset(self.flows.get(writer)?));
+        let resettable: Vec<String> =
+            tables.filter(|dataset| !dataset.is_protected()).map(|dataset| dataset.name.to_string()).collect();
+        (!resettable.is_empty()).then(|| {
+            let message =
+                format!("{} can be reset and {} downstream of them cannot", resettable.join(", "), protected.name);
+            ExecutionError::new("INVALID_RESETTABLE_DEPENDENCY", message)
         })
     }
 
