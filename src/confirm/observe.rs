@@ -300,8 +300,11 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
 /// clock, and in flows that run once.)
 fn starts_anew(before: &Analysis, outcome: &Outcome, pipeline: &Pipeline, flow: &Flow, place: &str) -> bool {
     let world = &outcome.resumed_batch_1;
+    // A flow of the same name that another pipeline had moved here: the rows that it left are its own.
+    let moved = flows_of(before, place).any(|(_, index)| flow_name(before, index).as_deref() == Some(&flow.name));
     !world.checkpoints.contains_key(&identity(pipeline, flow))
         && (!world.tables.contains_key(place) || flows_into(before, place) > 0)
+        && !moved
 }
 
 /// Whether AFTER's flow began at batch 0 and its rows were taken.

@@ -40,12 +40,7 @@ pub fn sources(before: &Analysis, after: &Analysis) -> SourceSet {
         .flat_map(|analysis| &analysis.workspace.pipelines)
         .flat_map(|pipeline| pipeline.flows.iter().filter_map(|flow| location(pipeline, flow)))
         .collect();
-    let after = side(after, &written);
-    let mut set = SourceSet { before: side(before, &written), after };
-    // A source outside was there before anything read it, so that a new flow finds its older rows.
-    let known: BTreeSet<String> = set.before.iter().map(source_location).collect();
-    set.before.extend(set.after.iter().filter(|facts| !known.contains(&source_location(facts))).cloned());
-    set
+    SourceSet { before: side(before, &written), after: side(after, &written) }
 }
 
 fn side(analysis: &Analysis, written: &BTreeSet<String>) -> Vec<SourceFacts> {

@@ -56,7 +56,6 @@ pub const FACTS: &[(&str, &str)] = &[
     ("stateful", "flag: the flow kept state before"),
     ("watermarked", "flag: the flow had a watermark before"),
     ("aggregated", "flag: the flow aggregated before"),
-    ("function", "text: the flow's name as a Python function may bear it"),
     ("columns", "text: the columns that the flow gives, as SQL lists them"),
     ("stream_sql", "text: the flow's first source as a stream, in SQL"),
     ("stream_python", "text: the flow's first source as a stream, in Python"),
@@ -161,7 +160,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("deleted_first", "flag: the script deletes rows of the table before it adds some"),
     ("in_batch_function", "flag: a foreachBatch function writes it"),
     ("session_mode", "text: partitionOverwriteMode as the script sets it for its session"),
-    ("function", "text: the function concerned"),
+    ("function", "text: the function concerned; in common facts the flow's name as a Python function may bear it"),
 ];
 
 macro_rules! kinds {
