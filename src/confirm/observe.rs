@@ -254,8 +254,7 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         .and_then(|reports| report(reports, at, index))
         .is_some_and(|r| r.status == FlowStatus::Skipped)
     {
-        observation.reason =
-            Some("it was not run: what it reads from, or the graph of its pipeline, failed".to_owned());
+        observation.reason = Some("what it reads from, or the graph of its pipeline, failed".to_owned());
         return observation;
     }
     let Some(definition) = definition else { return observation };

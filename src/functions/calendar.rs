@@ -52,10 +52,13 @@ impl Local {
     }
 }
 
+/// Years beyond this are taken for it: no 64 bits of microseconds reach as far, and the arithmetic of days stays exact.
+const YEAR_LIMIT: i64 = 1_000_000_000_000;
+
 impl Ymd {
     /// Days since 1970-01-01 as a date (era arithmetic on years of 400).
     pub fn from_days(days: i64) -> Self {
-        let shifted = days + 719_468;
+        let shifted = days.clamp(-YEAR_LIMIT * 366, YEAR_LIMIT * 366) + 719_468;
         let era = shifted.div_euclid(146_097);
         let day_of_era = shifted.rem_euclid(146_097);
         let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -73,7 +76,7 @@ impl Ymd {
     }
 
     pub fn to_days(self) -> i64 {
-        let year = self.year - i64::from(self.month <= 2);
+        let year = self.year.clamp(-YEAR_LIMIT, YEAR_LIMIT) - i64::from(self.month <= 2);
         let era = year.div_euclid(400);
         let year_of_era = year.rem_euclid(400);
         let march_month = if self.month > 2 { self.month - 3 } else { self.month + 9 };
@@ -84,7 +87,8 @@ impl Ymd {
 
     /// Same day some months later; the last day of the month where that day does not exist.
     pub fn plus_months(self, months: i64) -> Self {
-        let index = self.year * 12 + (self.month - 1) + months;
+        let year = self.year.clamp(-YEAR_LIMIT, YEAR_LIMIT);
+        let index = (year * 12 + (self.month - 1)).saturating_add(months);
         let (year, month) = (index.div_euclid(12), index.rem_euclid(12) + 1);
         Ymd { year, month, day: self.day.min(days_in_month(year, month)) }
     }
@@ -120,7 +124,7 @@ pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// 0 for Monday to 6 for Sunday.
 pub(super) fn weekday(days: i64) -> i64 {
-    (days + 3).rem_euclid(7)
+    (days.rem_euclid(7) + 3) % 7
 }
 
 /// Offset of the zone at an instant, in microseconds east of UTC.
@@ -217,6 +221,18 @@ fn parse_offset(text: &str) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_and_years_beyond_all_time_do_not_overflow() {
+        for days in [i64::MIN, i64::MAX] {
+            let date = Ymd::from_days(days);
+            assert!((1..=12).contains(&date.month));
+            assert!((0..7).contains(&weekday(days)));
+        }
+        let far = Ymd { year: i64::MAX, month: 12, day: 31 };
+        assert_eq!(far.plus_months(i64::MAX).day, 31);
+        assert_eq!(far.to_days(), Ymd { year: YEAR_LIMIT, ..far }.to_days());
+    }
 
     #[test]
     fn days_and_dates_are_inverse_over_all_of_sparks_years() {
