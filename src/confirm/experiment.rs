@@ -15,7 +15,7 @@ pub struct Experiment<'a> {
     pub sources: &'a SourceSet,
     /// How AFTER is deployed; one incremental update where empty.
     pub updates: &'a [UpdateKind],
-    pub between: Option<&'a dyn Fn(&mut World)>,
+    pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
 }
 
 /// Reports of one update by pipeline, in the order of the workspace.

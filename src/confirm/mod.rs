@@ -23,6 +23,7 @@ pub use witness::{Witness, WitnessRow, WitnessSource};
 use crate::analyze::Analysis;
 use crate::engine::{UpdateKind, World};
 use crate::model::{Effect, QualifiedName};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Seeds of the generated rows; fixed, so that two runs observe the same.
@@ -38,7 +39,7 @@ pub struct Options<'a> {
     /// How AFTER is deployed: updates one after the other; one incremental update where empty.
     pub updates: Vec<UpdateKind>,
     /// What else happens to tables and checkpoints between the two revisions.
-    pub between: Option<&'a dyn Fn(&mut World)>,
+    pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
     /// Look for the fewest rows that show each effect.
     pub witnesses: bool,
     /// Keys of the datasets to observe, with those that read them; all where none.
@@ -97,29 +98,24 @@ fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
             seeds.iter().map(|seed| (Some(*seed), generate::generate(&set, &literals, *seed))).collect()
         }
     };
-    let mut worst: Option<Confirmation> = None;
-    for (seed, data) in &runs {
-        let experiment =
-            Experiment { before, after, sources: &set, updates: &options.updates, between: options.between };
-        let outcome = experiment.run(data);
-        let observed = observe::observe(before, after, &outcome);
-        let flows = observed.flows.into_iter().map(|flow| confirmation(flow, *seed)).collect();
-        let this = Confirmation { flows, tables: observed.tables };
-        worst = Some(match worst {
-            None => this,
-            Some(known) => known.worse(this),
-        });
-    }
+    let experiment = Experiment { before, after, sources: &set, updates: &options.updates, between: options.between };
+    let observed: Vec<Confirmation> = runs
+        .par_iter()
+        .map(|(seed, data)| {
+            let observed = observe::observe(before, after, &experiment.run(data));
+            let flows = observed.flows.into_iter().map(|flow| confirmation(flow, *seed)).collect();
+            Confirmation { flows, tables: observed.tables }
+        })
+        .collect();
+    let worst = observed.into_iter().reduce(Confirmation::worse);
     let mut confirmation = worst.unwrap_or_default();
     if options.witnesses {
-        let experiment =
-            Experiment { before, after, sources: &set, updates: &options.updates, between: options.between };
-        for flow in &mut confirmation.flows {
+        confirmation.flows.par_iter_mut().for_each(|flow| {
             let data = runs.iter().find(|(seed, _)| *seed == flow.seed).map(|(_, data)| data);
             if let Some(data) = data {
                 flow.witness = shrink::witness(&experiment, data, flow);
             }
-        }
+        });
     }
     confirmation
 }

@@ -48,7 +48,7 @@ fn compare_rows(
     [before, after]: [&Analysis; 2],
     own: &Confirmation,
     data: &Data,
-    between: &dyn Fn(&mut World),
+    between: &(dyn Fn(&mut World) + Sync),
     agreement: &mut Agreement,
 ) {
     let sources = sources(before, after);
