@@ -35,10 +35,9 @@ pub struct Impact {
     pub hint: String,
 }
 
-/// Everything below changed datasets, by cause, then by distance.
-pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment) -> Vec<Impact> {
-    let graph = Graph::new(after);
-    let mut impacts = downstream::follow_effects(after, diff, assessment, &graph);
-    impacts.extend(column::follow_columns(before, after, diff, &graph));
+/// Everything below changed datasets, by cause, then by distance. `graph` is AFTER's.
+pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment, graph: &Graph) -> Vec<Impact> {
+    let mut impacts = downstream::follow_effects(after, diff, assessment, graph);
+    impacts.extend(column::follow_columns(before, after, diff, graph));
     impacts
 }

@@ -46,7 +46,13 @@ pub struct RefreshPlan {
 }
 
 /// Plans the refresh. Readers whose streams would stop or read everything again are refreshed with their source.
-pub fn refresh_plan(after: &Analysis, diff: &Diff, assessment: &Assessment, impacts: &[Impact]) -> RefreshPlan {
+pub fn refresh_plan(
+    after: &Analysis,
+    diff: &Diff,
+    assessment: &Assessment,
+    impacts: &[Impact],
+    graph: &Graph,
+) -> RefreshPlan {
     let mut needed: BTreeSet<(String, String)> = BTreeSet::new();
     for (pair, flow) in diff.flows.iter().zip(&assessment.flows) {
         if flow.full_refresh == FullRefresh::Required && pair.before.is_some() && pair.after.is_some() {
@@ -62,7 +68,6 @@ pub fn refresh_plan(after: &Analysis, diff: &Diff, assessment: &Assessment, impa
         }
     }
     let mut plan = RefreshPlan::default();
-    let graph = Graph::new(after);
     for node in graph.topological() {
         let Some(Vertex::Dataset { pipeline, dataset, name, kind }) = graph.vertex(node) else { continue };
         let owner = after.workspace.pipelines.get(*pipeline);

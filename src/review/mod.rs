@@ -108,10 +108,11 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let baseline = options.baseline.clone();
     diagnostics.extend(acceptance::accept(&mut assessment.findings, (before, after), (&b, &a), &book, baseline));
     let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
-    let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment);
-    let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts);
+    let graph = Graph::new(&a.analysis);
+    let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
+    let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
-    explain_by_upstream(&a.analysis, &difference, &mut flows);
+    explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
     let mut report = Report {
         before: Side { label: before.label().to_owned() },
@@ -295,11 +296,10 @@ fn holds_rows_only_of_now(observed: Option<Effect>) -> bool {
 }
 
 /// A flow that only passes on what happened to a table it reads is no contradiction of its own claim: the impact tells it.
-fn explain_by_upstream(after: &Analysis, difference: &Diff, flows: &mut [FlowVerdict]) {
+fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows: &mut [FlowVerdict]) {
     if flows.iter().all(|flow| flow.confirmation.as_ref().and_then(Confirmation::agrees) != Some(false)) {
         return;
     }
-    let graph = Graph::new(after);
     let mut affected: BTreeMap<usize, String> = BTreeMap::new();
     for (pair, verdict) in difference.flows.iter().zip(flows.iter()) {
         let node = pair.after.and_then(|flow| graph.find(after, flow.pipeline, &pair.dataset));
