@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 use pipelint::analyze::{Analysis, analyze};
-use pipelint::confirm::{Batch, Data, Experiment, Options, confirm, generated, sources};
+use pipelint::confirm::{Batch, Data, Experiment, Mini, Options, confirm, generated, sources};
 use pipelint::engine::{FlowStatus, UpdateKind, World, contents, dataset_location, update};
 use pipelint::frontend::{ParseCache, load, sql};
 use pipelint::model::{DatasetKind, Effect};
@@ -85,8 +85,8 @@ fn an_experiment_is_deterministic_and_outlives_saving() {
         let analysis = analysis(&folder);
         let set = sources(&analysis, &analysis);
         let data = generated(&analysis, &analysis, 3);
-        let experiment = Experiment { before: &analysis, after: &analysis, sources: &set, updates: &[], between: None };
-        let (first, second) = (experiment.run(&data), experiment.run(&data));
+        let experiment = Experiment { before: &analysis, after: &analysis, sources: &set, updates: &[] };
+        let (first, second) = (Mini::default().worlds(&experiment, &data), Mini::default().worlds(&experiment, &data));
         assert_eq!(first.resumed, second.resumed, "{}", name(&folder));
         let saved = World::from_json(&first.resumed.to_json()).expect("what is saved is read");
         assert_eq!(tables(&saved, &analysis), tables(&first.resumed, &analysis), "{}", name(&folder));

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 use pipelint::analyze::{Analysis, analyze};
-use pipelint::confirm::{Data, Experiment, Outcome, sources};
+use pipelint::confirm::{Data, Experiment, Mini, Worlds, sources};
 use pipelint::engine::{World, contents, dataset_location, location, uninterpreted, value};
 use pipelint::frontend::{ParseCache, load, sql};
 use pipelint::model::{DataType, Value};
@@ -101,7 +101,8 @@ fn run(folder: &Path) -> Result<Option<(usize, Vec<String>)>, Error> {
     let data =
         Data::read(&folder.join("data")).map_err(|error| format!("{}: {}", error.path.display(), error.message))?;
     let set = sources(&before, &after);
-    let outcome = Experiment { before: &before, after: &after, sources: &set, updates: &[], between: None }.run(&data);
+    let experiment = Experiment { before: &before, after: &after, sources: &set, updates: &[] };
+    let outcome = Mini::default().worlds(&experiment, &data);
     if calls_python(&outcome) {
         return Ok(None);
     }
@@ -113,14 +114,14 @@ fn run(folder: &Path) -> Result<Option<(usize, Vec<String>)>, Error> {
         if let ("control", Some(place)) = (get("at"), place(&after, get("table"))) {
             compared += 1;
             let rows = line.get("rows").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
-            let difference = differences(&outcome.control_world, &place, rows);
+            let difference = differences(&outcome.control_end, &place, rows);
             differing.extend(difference.map(|text| format!("{}: {text}", get("table"))));
         }
     }
     Ok(Some((compared, differing)))
 }
 
-fn calls_python(outcome: &Outcome) -> bool {
+fn calls_python(outcome: &Worlds) -> bool {
     outcome.control.iter().flatten().any(|report| !uninterpreted(report).is_empty())
 }
 

@@ -5,9 +5,11 @@
 
 mod csv;
 mod data;
+mod engine;
 mod experiment;
 mod generate;
 mod literals;
+mod mini;
 mod observe;
 mod shrink;
 mod slice;
@@ -15,7 +17,9 @@ mod sources;
 mod witness;
 
 pub use data::{Batch, Data, DataError};
-pub use experiment::{Experiment, Outcome};
+pub use engine::{Engine, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
+pub use experiment::{Experiment, Side};
+pub use mini::{Mini, Worlds};
 pub use observe::{FlowObservation, TableObservation};
 pub use sources::{SourceSet, sources};
 pub use witness::{Witness, WitnessRow, WitnessSource};
@@ -98,11 +102,12 @@ fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
             seeds.iter().map(|seed| (Some(*seed), generate::generate(&set, &literals, *seed))).collect()
         }
     };
-    let experiment = Experiment { before, after, sources: &set, updates: &options.updates, between: options.between };
+    let engine = Mini { between: options.between };
+    let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
     let observed: Vec<Confirmation> = runs
         .par_iter()
         .map(|(seed, data)| {
-            let observed = observe::observe(before, after, &experiment.run(data));
+            let observed = observe::observe(before, after, &engine.outcome(&experiment, data));
             let flows = observed.flows.into_iter().map(|flow| confirmation(flow, *seed)).collect();
             Confirmation { flows, tables: observed.tables }
         })
@@ -113,7 +118,7 @@ fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
         confirmation.flows.par_iter_mut().for_each(|flow| {
             let data = runs.iter().find(|(seed, _)| *seed == flow.seed).map(|(_, data)| data);
             if let Some(data) = data {
-                flow.witness = shrink::witness(&experiment, data, flow);
+                flow.witness = shrink::witness(&engine, &experiment, data, flow);
             }
         });
     }

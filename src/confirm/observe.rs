@@ -1,18 +1,12 @@
-//! From two worlds to effects: which rows of a table are not what a full refresh would make them, and which flow brought it about.
+//! From an outcome to effects: which rows of a table are not what a full refresh would make them, and which flow brought it about.
 
-use super::experiment::{Outcome, Reports};
+use super::engine::{Multiset, Outcome, Reports, minus, plus, rows_of};
 use crate::analyze::Analysis;
 use crate::engine::{
-    ExecutionError, FlowReport, FlowStatus, Stage, Table, World, contents, dataset_location, defines_view, identity,
-    location,
+    ExecutionError, FlowReport, FlowStatus, Stage, dataset_location, defines_view, identity, location,
 };
-use crate::model::{DatasetKind, Effect, Flow, FlowKind, Pipeline, QualifiedName, Schema, SinkTarget, Value};
+use crate::model::{DatasetKind, Effect, Flow, FlowKind, Pipeline, QualifiedName, SinkTarget};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A row by column name, NULLs left out: a column that is missing and one that is NULL are the same to a reader.
-pub type NamedRow = Vec<(String, Value)>;
-/// How often each row stands in a table.
-pub type Multiset = BTreeMap<NamedRow, usize>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowObservation {
@@ -39,53 +33,6 @@ pub struct Observed {
     pub tables: Vec<TableObservation>,
 }
 
-/// Rows of a table, those of one writer or all.
-pub fn rows_of(world: &World, location: &str, writer: Option<&str>) -> Multiset {
-    world.tables.get(location).map(|table| rows_as(table, &table.schema, writer)).unwrap_or_default()
-}
-
-/// The same as a reader with these columns sees them.
-fn rows_as(table: &Table, schema: &Schema, writer: Option<&str>) -> Multiset {
-    let mut rows = Multiset::new();
-    let mut table = match writer {
-        Some(writer) => written_by(table, writer),
-        None => table.clone(),
-    };
-    table.schema = schema.clone();
-    let table = &table;
-    let contents = contents(table);
-    let names: Vec<String> = contents.schema.fields.iter().map(|field| field.name.to_lowercase()).collect();
-    for row in &contents.rows {
-        let mut named: NamedRow = names
-            .iter()
-            .zip(row.iter())
-            .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        named.sort();
-        *rows.entry(named).or_insert(0) += 1;
-    }
-    rows
-}
-
-fn written_by(table: &Table, writer: &str) -> Table {
-    let mut only = table.clone();
-    for commit in &mut only.commits {
-        commit.added.retain(|file| file.writer.as_deref() == Some(writer));
-    }
-    only
-}
-
-/// Rows of `a` that `b` lacks, counted.
-pub fn minus(a: &Multiset, b: &Multiset) -> Multiset {
-    a.iter()
-        .filter_map(|(row, count)| {
-            let left = count.saturating_sub(b.get(row).copied().unwrap_or(0));
-            (left > 0).then(|| (row.clone(), left))
-        })
-        .collect()
-}
-
 fn count(rows: &Multiset) -> usize {
     rows.values().sum()
 }
@@ -107,23 +54,26 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(outcome: &Outcome, location: &str, before: Option<&str>, after: Option<&str>, read_again: bool) -> Self {
-        let mut resumed = rows_of(&outcome.resumed, location, after);
+    /// None where the engine cannot tell the rows of one flow from those of another.
+    fn of(
+        outcome: &Outcome,
+        location: &str,
+        before: Option<&str>,
+        after: Option<&str>,
+        read_again: bool,
+    ) -> Option<Self> {
+        let mut resumed = rows_of(&outcome.resumed, location, after)?;
         if before != after {
-            for (row, count) in rows_of(&outcome.resumed, location, before) {
-                *resumed.entry(row).or_insert(0) += count;
-            }
+            resumed = plus(resumed, &rows_of(&outcome.resumed, location, before)?);
         }
-        let old = outcome.resumed_batch_1.tables.get(location);
-        let now = outcome.resumed.tables.get(location).map(|table| &table.schema);
-        Moments {
-            resumed_1: rows_of(&outcome.resumed_batch_1, location, before),
-            resumed_1_now: old.zip(now).map(|(table, schema)| rows_as(table, schema, before)).unwrap_or_default(),
+        Some(Moments {
+            resumed_1: rows_of(&outcome.resumed_batch_1, location, before)?,
+            resumed_1_now: rows_of(&outcome.resumed_batch_1_now, location, before)?,
             resumed,
-            control_1: rows_of(&outcome.control_batch_1, location, after),
-            control: rows_of(&outcome.control_world, location, after),
+            control_1: rows_of(&outcome.control_batch_1, location, after)?,
+            control: rows_of(&outcome.control_end, location, after)?,
             read_again,
-        }
+        })
     }
 
     fn effect(&self) -> Effect {
@@ -144,6 +94,9 @@ impl Moments {
         if old_differ && (rewritten || new == new_control) { Effect::Mixed } else { Effect::WrongRows }
     }
 }
+
+/// Several flows write one table, and the engine keeps no account of whose a row is.
+const UNTOLD: &str = "which of the table's flows wrote a row cannot be told";
 
 /// Observes every flow and table of both revisions.
 pub fn observe(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Observed {
@@ -286,6 +239,10 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         let twin_name = twin.and_then(|(_, index)| flow_name(before, index));
         Moments::of(outcome, &place, Some(twin_name.as_deref().unwrap_or(&name)), Some(&name), again)
     };
+    let Some(moments) = moments else {
+        observation.reason = Some(UNTOLD.to_owned());
+        return observation;
+    };
     let effect = moments.effect();
     let view =
         pipeline.datasets.iter().any(|table| table.name == dataset && table.kind == DatasetKind::MaterializedView);
@@ -298,11 +255,10 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
 /// today. Rows that other flows have left in its table are theirs. (The control has read batch 1 earlier, which shows in its
 /// clock, and in flows that run once.)
 fn starts_anew(before: &Analysis, outcome: &Outcome, pipeline: &Pipeline, flow: &Flow, place: &str) -> bool {
-    let world = &outcome.resumed_batch_1;
     // A flow of the same name that another pipeline had moved here: the rows that it left are its own.
     let moved = flows_of(before, place).any(|(_, index)| flow_name(before, index).as_deref() == Some(&flow.name));
-    !world.checkpoints.contains_key(&identity(pipeline, flow))
-        && (!world.tables.contains_key(place) || flows_into(before, place) > 0)
+    !outcome.checkpoints.contains(&identity(pipeline, flow))
+        && (!outcome.resumed_batch_1.contains_key(place) || flows_into(before, place) > 0)
         && !moved
 }
 
@@ -365,18 +321,18 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             continue;
         }
         let effect = if flows_into(after, &place) == 0 {
-            Effect::Orphaned
+            Some(Effect::Orphaned)
         } else {
             let left = rows_of(&outcome.resumed, &place, Some(&flow.name));
-            if left.is_empty() { Effect::None } else { Effect::Mixed }
+            left.map(|left| if left.is_empty() { Effect::None } else { Effect::Mixed })
         };
         removed.push(FlowObservation {
             pipeline: pipeline.key.clone(),
             flow: flow.name.clone(),
             dataset: flow.target.clone(),
-            effect: Some(effect),
+            effect,
             error: None,
-            reason: None,
+            reason: effect.is_none().then(|| UNTOLD.to_owned()),
             uninterpreted: BTreeSet::new(),
         });
     }
@@ -398,14 +354,14 @@ fn observe_tables(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec
     let mut tables: Vec<TableObservation> = places
         .into_keys()
         .map(|location| {
-            let known = outcome.resumed.tables.contains_key(&location);
+            let known = outcome.resumed.contains_key(&location);
             let effect = match refusal(before, after, outcome, &location) {
                 Some(effect) => effect,
-                None if !outcome.control_world.tables.contains_key(&location) => known.then_some(Effect::Orphaned),
+                None if !outcome.control_end.contains_key(&location) => known.then_some(Effect::Orphaned),
                 None => {
                     let again =
                         flows_of(after, &location).any(|(pipeline, index)| read_again(outcome, pipeline, index));
-                    Some(Moments::of(outcome, &location, None, None, again).effect())
+                    Moments::of(outcome, &location, None, None, again).map(|moments| moments.effect())
                 }
             };
             let name = location.rsplit(['/', '.']).next().unwrap_or(&location).to_owned();

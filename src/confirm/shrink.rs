@@ -2,7 +2,9 @@
 
 use super::FlowConfirmation;
 use super::data::Data;
-use super::experiment::{Experiment, Outcome};
+use super::engine::Outcome;
+use super::experiment::Experiment;
+use super::mini::Mini;
 use super::observe::observe;
 use super::slice;
 use super::witness::Witness;
@@ -17,7 +19,12 @@ const ATTEMPTS: usize = 120;
 type RowId = (usize, String, usize);
 
 /// The witness of a flow's effect, none for harmless ones.
-pub fn witness(experiment: &Experiment<'_>, data: &Data, flow: &FlowConfirmation) -> Option<Witness> {
+pub fn witness(
+    engine: &Mini<'_>,
+    experiment: &Experiment<'_>,
+    data: &Data,
+    flow: &FlowConfirmation,
+) -> Option<Witness> {
     let effect = flow.observed.filter(|effect| !matches!(effect, Effect::None | Effect::Ignored))?;
     let place = place_of(experiment, flow)?;
     let needed = slice::with_sources([experiment.before, experiment.after], &BTreeSet::from([place.clone()]));
@@ -34,11 +41,11 @@ pub fn witness(experiment: &Experiment<'_>, data: &Data, flow: &FlowConfirmation
     let mut attempts = 0;
     let mut holds = |rows: &[RowId]| {
         attempts += 1;
-        attempts <= ATTEMPTS && shows(&experiment.run(&select(data, rows)))
+        attempts <= ATTEMPTS && shows(&engine.outcome(&experiment, &select(data, rows)))
     };
     let rows = minimize(all_rows(data), &mut holds);
     let data = select(data, &rows);
-    Some(Witness::of(experiment.sources, &data, &experiment.run(&data), &place))
+    Some(Witness::of(experiment.sources, &data, &engine.outcome(&experiment, &data), &place))
 }
 
 fn place_of(experiment: &Experiment<'_>, flow: &FlowConfirmation) -> Option<String> {

@@ -1,8 +1,7 @@
 //! A witness: the source rows that show an effect, and the table with and without the change's history.
 
 use super::data::Data;
-use super::experiment::Outcome;
-use super::observe::{Multiset, NamedRow, minus, rows_of};
+use super::engine::{Multiset, NamedRow, Outcome, minus, rows_of};
 use super::sources::SourceSet;
 use crate::engine::{Record, json, ordered};
 use crate::model::DataType;
@@ -40,8 +39,8 @@ pub struct WitnessRow {
 impl Witness {
     pub fn of(set: &SourceSet, data: &Data, outcome: &Outcome, location: &str) -> Self {
         let columns = columns(outcome, location);
-        let (resumed, control) =
-            (rows_of(&outcome.resumed, location, None), rows_of(&outcome.control_world, location, None));
+        let rows = |tables| rows_of(tables, location, None).unwrap_or_default();
+        let (resumed, control) = (rows(&outcome.resumed), rows(&outcome.control_end));
         let (extra, missing) = (minus(&resumed, &control), minus(&control, &resumed));
         Witness {
             sources: witness_sources(set, data),
@@ -79,10 +78,10 @@ fn witness_sources(set: &SourceSet, data: &Data) -> Vec<WitnessSource> {
 /// Columns of the table in the order of the resumed one's schema, then those that only the control has.
 fn columns(outcome: &Outcome, location: &str) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
-    for world in [&outcome.resumed, &outcome.control_world] {
-        for field in world.tables.get(location).iter().flat_map(|table| &table.schema.fields) {
-            if !columns.iter().any(|known| known.eq_ignore_ascii_case(&field.name)) {
-                columns.push(field.name.clone());
+    for tables in [&outcome.resumed, &outcome.control_end] {
+        for column in tables.get(location).iter().flat_map(|table| &table.columns) {
+            if !columns.iter().any(|known| known.eq_ignore_ascii_case(column)) {
+                columns.push(column.clone());
             }
         }
     }

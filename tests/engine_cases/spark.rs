@@ -5,7 +5,7 @@ use crate::case::{Case, Moment};
 use crate::rows;
 use crate::steps::{self, Sources};
 use pipelint::analyze::Analysis;
-use pipelint::confirm::{Confirmation, Data, Experiment, Options, confirm, sources};
+use pipelint::confirm::{Confirmation, Data, Experiment, Mini, Options, confirm, sources};
 use pipelint::engine::World;
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ fn compare_rows(
 ) {
     let sources = sources(before, after);
     let updates = &case.experiment.updates;
-    let outcome = Experiment { before, after, sources: &sources, updates, between: Some(between) }.run(data);
+    let outcome =
+        Mini { between: Some(between) }.worlds(&Experiment { before, after, sources: &sources, updates }, data);
     for recorded in &case.recorded {
         // What Python code makes of a row is its secret: the engine gives a value that stands for it.
         let writers = own.flows.iter().filter(|flow| rows::last_part(&flow.dataset.name) == recorded.table);
@@ -64,7 +65,7 @@ fn compare_rows(
         let world = match recorded.at {
             Moment::BeforeBatch1 => &outcome.resumed_batch_1,
             Moment::Resumed => &outcome.resumed,
-            Moment::Control => &outcome.control_world,
+            Moment::Control => &outcome.control_end,
         };
         let found = rows::of_table(world, &recorded.table).unwrap_or_default();
         agreement.note(Subject::Rows, found == recorded.rows, || {
