@@ -46,7 +46,7 @@ pub mod window_function;
 pub use aggregate::{Aggregate, AggregateCall};
 pub use cast::{can_cast, can_up_cast, cast, cast_nullable, display, try_cast};
 pub use coercion::{common_type, wider_type};
-pub use ddl::{parse_data_type, parse_schema};
+pub use ddl::{TypeTokens, data_type, field, parse_data_type, parse_schema};
 pub use evaluate::{coerce, evaluate, result};
 
 pub use function::{

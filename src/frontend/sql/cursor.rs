@@ -10,7 +10,7 @@ pub(super) struct Cursor<'a> {
     pub lexed: &'a Lexed,
     lexemes: &'a [Lexeme],
     index: usize,
-    /// One half of a `>>` was taken.
+    /// One half of a `>>` or a `<>` was taken.
     half: bool,
 }
 
@@ -85,22 +85,27 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// Takes one opening angle bracket; `<>` counts as an opening and a closing one.
+    pub fn take_open_angle(&mut self) -> bool {
+        if !self.half && self.peek() == Some(&Token::Neq) {
+            self.half = true;
+            return true;
+        }
+        self.take(&Token::Lt)
+    }
+
     /// Takes one closing angle bracket; `>>` counts as two.
     pub fn take_close_angle(&mut self) -> bool {
-        match self.peek() {
-            Some(Token::Gt) => {
+        match (self.peek(), self.half) {
+            (Some(Token::Gt), _) => self.index += 1,
+            (Some(Token::ShiftRight), false) => self.half = true,
+            (Some(Token::ShiftRight | Token::Neq), true) => {
                 self.index += 1;
-                true
+                self.half = false;
             }
-            Some(Token::ShiftRight) => {
-                if self.half {
-                    self.index += 1;
-                }
-                self.half = !self.half;
-                true
-            }
-            _ => false,
+            _ => return false,
         }
+        true
     }
 
     /// Takes `( … )` with everything between, and gives what stands inside.

@@ -4,7 +4,7 @@ use super::{Read, StatementReader, split_commas, starts_with_word, unquoted};
 use crate::frontend::sql::Problem;
 use crate::frontend::sql::cursor::Cursor;
 use crate::frontend::sql::tokens::{Lexeme, span_of};
-use crate::frontend::sql::types::data_type;
+use crate::functions::data_type;
 use crate::model::{DataType, Dataset, Expectation, Field, OnViolation, Schema};
 use sqlparser::tokenizer::Token;
 
