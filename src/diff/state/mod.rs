@@ -1,0 +1,200 @@
+//! Stateful operators: which, in which order, and what their state means.
+//!
+//! A restart compares the map of operator ids to names, then the types of each state store's key and value
+//! (`OperatorStateMetadata`, `StateSchemaCompatibilityChecker`). Names are not compared, so state of equal types that means
+//! something else is resumed without a word: the facts `types_equal` and `types_known` tell rules which of the two it is.
+
+mod aggregate;
+mod function;
+mod join;
+mod stored;
+
+use super::change::Change;
+use super::configuration::differences;
+use super::flow::{Comparison, Explained};
+use super::text::{surplus, texts};
+use crate::analyze::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Piece};
+use crate::model::{Place, StatefulOperator};
+use function::Function;
+use stored::Types;
+
+pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {
+    let old = &comparison.before.analyzed.signature.operators;
+    let new = &comparison.after.analyzed.signature.operators;
+    let names = |operators: &[StatefulOperator]| operators.iter().map(|o| o.name.to_string()).collect::<Vec<_>>();
+    let (before, after) = (names(old), names(new));
+    if before != after {
+        for aspects in [&comparison.before.analyzed.aspects, &comparison.aspects] {
+            let streaming = aspects.aggregates.iter().filter(|aggregate| aggregate.streaming);
+            explained
+                .add(streaming.flat_map(|a| a.groupings.iter().chain(&a.aggregates)).map(|piece| piece.text.clone()));
+        }
+        return compare_names(comparison, old, new, &before, &after);
+    }
+    let (b, a) = (Operators::of(comparison, true), Operators::of(comparison, false));
+    // State formats are pinned by the checkpoint: stored types that follow an edited setting do not come true.
+    let (conf_before, conf_after) = (comparison.before.configuration(), comparison.after.configuration());
+    let pinned = differences(&conf_before, &conf_after).iter().any(|(_, class, ..)| *class == "pinned");
+    let mut counts = Counts::default();
+    let mut changes = Vec::new();
+    for (x, y) in old.iter().zip(new) {
+        let types = Types::of(x, y);
+        let found = match x.name.as_ref() {
+            "stateStoreSave" | "sessionWindowStateStoreSaveExec" => counts
+                .pair(&b.aggregates, &a.aggregates, |c| &mut c.aggregates)
+                .map(|(p, q)| aggregate::compare(comparison, x, p, q, &types, explained)),
+            "dedupe" | "dedupeWithinWatermark" => counts
+                .pair(&b.deduplicates, &a.deduplicates, |c| &mut c.deduplicates)
+                .map(|(p, q)| compare_deduplicates(comparison, x, p, q, &types)),
+            "symmetricHashJoin" => counts
+                .pair(&b.joins, &a.joins, |c| &mut c.joins)
+                .map(|(p, q)| join::compare(comparison, (x, y), p, q, &types, explained)),
+            "globalLimit" => {
+                counts.pair(&b.limits, &a.limits, |c| &mut c.limits).map(|(p, q)| compare_limits(comparison, p, q))
+            }
+            _ => counts
+                .pair(&b.functions, &a.functions, |c| &mut c.functions)
+                .map(|(p, q)| function::compare(comparison, x, p, q, &types, explained)),
+        };
+        let found = found.unwrap_or_default();
+        if found.is_empty() && types.known && !types.equal && !pinned {
+            changes.push(
+                Change::new("state-types-changed", &comparison.after.pipeline.key)
+                    .fact("operator", x.name.as_ref())
+                    .fact("store", types.store.clone())
+                    .fact("types_before", types.before.clone())
+                    .fact("types_after", types.after.clone())
+                    .places(&x.place, &y.place),
+            );
+        }
+        changes.extend(found);
+    }
+    changes
+}
+
+/// The id → name map differs, which a restart refuses whatever else changed.
+fn compare_names(
+    comparison: &Comparison,
+    old: &[StatefulOperator],
+    new: &[StatefulOperator],
+    before: &[String],
+    after: &[String],
+) -> Vec<Change> {
+    let pipeline = comparison.after.pipeline.key.as_str();
+    let (removed, added) = (surplus(after, before), surplus(before, after));
+    let place = |operators: &[StatefulOperator], name: &str| {
+        operators.iter().find(|o| o.name.as_ref() == name).map(|o| o.place.clone()).unwrap_or_default()
+    };
+    let lists = |change: Change| change.values(before.to_vec(), after.to_vec());
+    if removed.is_empty() && added.is_empty() {
+        return vec![lists(Change::new("stateful-operators-reordered", pipeline))];
+    }
+    let exchanged = if before.len() == after.len() { removed.len().min(added.len()) } else { 0 };
+    let mut changes: Vec<Change> = (removed.iter().zip(&added).take(exchanged))
+        .map(|(gone, came)| {
+            lists(Change::new("stateful-operator-replaced", pipeline))
+                .fact("operator", came.as_str())
+                .fact("operator_before", gone.as_str())
+                .places(&place(old, gone), &place(new, came))
+        })
+        .collect();
+    let sources_changed = comparison.before.streams().len() != comparison.after.streams().len();
+    changes.extend(added.iter().skip(exchanged).map(|name| {
+        lists(Change::new("stateful-operator-added", pipeline))
+            .fact("operator", name.as_str())
+            .fact("first", before.is_empty())
+            .fact("sources_changed", sources_changed)
+            .places(&Place::unknown(), &place(new, name))
+    }));
+    changes.extend(removed.iter().skip(exchanged).map(|name| {
+        lists(Change::new("stateful-operator-removed", pipeline))
+            .fact("operator", name.as_str())
+            .fact("last", after.is_empty())
+            .fact("sources_changed", sources_changed)
+            .places(&place(old, name), &Place::unknown())
+    }));
+    changes
+}
+
+/// What the stateful operators of one side say, family by family, in the order of their ids.
+struct Operators {
+    aggregates: Vec<AggregateAspect>,
+    deduplicates: Vec<DeduplicateAspect>,
+    joins: Vec<JoinAspect>,
+    limits: Vec<Piece>,
+    functions: Vec<Function>,
+}
+
+impl Operators {
+    fn of(comparison: &Comparison, before: bool) -> Self {
+        let (side, aspects): (_, &Aspects) = if before {
+            (comparison.before, &comparison.before.analyzed.aspects)
+        } else {
+            (comparison.after, &comparison.aspects)
+        };
+        Operators {
+            aggregates: aspects.aggregates.iter().filter(|a| a.streaming).cloned().collect(),
+            deduplicates: aspects.deduplicates.iter().filter(|d| d.streaming).cloned().collect(),
+            joins: aspects.joins.iter().filter(|join| join.stream_stream).cloned().collect(),
+            limits: aspects.limits.clone(),
+            functions: function::of(&side.analyzed.optimized, &side.analyzed.signature.operators),
+        }
+    }
+}
+
+/// How many operators of each family have been seen.
+#[derive(Default)]
+struct Counts {
+    aggregates: usize,
+    deduplicates: usize,
+    joins: usize,
+    limits: usize,
+    functions: usize,
+}
+
+impl Counts {
+    fn pair<'a, T>(
+        &mut self,
+        before: &'a [T],
+        after: &'a [T],
+        family: impl Fn(&mut Counts) -> &mut usize,
+    ) -> Option<(&'a T, &'a T)> {
+        let index = family(self);
+        let at = *index;
+        *index += 1;
+        Some((before.get(at)?, after.get(at)?))
+    }
+}
+
+/// A change of a list: what came, what went, or only another order.
+fn listed(kind: &'static str, pipeline: &str, before: &[String], after: &[String]) -> Change {
+    let (removed, added) = (surplus(after, before), surplus(before, after));
+    Change::new(kind, pipeline)
+        .values(before.to_vec(), after.to_vec())
+        .fact("reordered", removed.is_empty() && added.is_empty())
+        .fact("added", added)
+        .fact("removed", removed)
+}
+
+fn compare_deduplicates(
+    comparison: &Comparison,
+    operator: &StatefulOperator,
+    old: &DeduplicateAspect,
+    new: &DeduplicateAspect,
+    types: &Types,
+) -> Vec<Change> {
+    let (before, after) = (texts(&old.keys), texts(&new.keys));
+    if before == after {
+        return Vec::new();
+    }
+    let change = listed("dedup-keys-changed", &comparison.after.pipeline.key, &before, &after);
+    vec![types.of_keys(change.fact("operator", operator.name.as_ref())).places(&old.place, &new.place)]
+}
+
+fn compare_limits(comparison: &Comparison, old: &Piece, new: &Piece) -> Vec<Change> {
+    if old.text == new.text {
+        return Vec::new();
+    }
+    let change = Change::new("limit-changed", &comparison.after.pipeline.key);
+    vec![change.values(old.text.as_str(), new.text.as_str()).places(&old.place, &new.place)]
+}
