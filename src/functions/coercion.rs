@@ -70,7 +70,8 @@ fn tightest_common(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-fn precedence(data_type: &DataType) -> Option<u8> {
+/// Where a number's type stands in `TypeCoercion.numericPrecedence`; decimals have a rule of their own.
+pub(super) fn precedence(data_type: &DataType) -> Option<u8> {
     match data_type {
         DataType::Byte => Some(0),
         DataType::Short => Some(1),

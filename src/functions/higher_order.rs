@@ -3,7 +3,7 @@
 //! The caller evaluates the lambda's body; see [`super::LambdaCallback`].
 
 use super::access::{boolean, int};
-use super::collection::{MAX_ITEMS, three_valued, too_long};
+use super::array::{MAX_ITEMS, three_valued, too_long};
 use super::function::{
     Argument, EvalError, EvalResult, Function, Invocation, Nulls, Param, Params, ResultType, Simple,
 };

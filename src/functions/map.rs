@@ -148,7 +148,7 @@ fn entries_type(args: &[Argument]) -> DataType {
 }
 
 fn from_arrays_type(args: &[Argument]) -> DataType {
-    use super::collection::element;
+    use super::array::element;
     let side = |index: usize| element(args.get(index).map(|a| &a.data_type));
     match (side(0), side(1)) {
         (Some((key, _)), Some((value, nulls))) => map_of(key.clone(), value.clone(), nulls),
@@ -157,7 +157,7 @@ fn from_arrays_type(args: &[Argument]) -> DataType {
 }
 
 fn from_entries_type(args: &[Argument]) -> DataType {
-    match super::collection::element(args.first().map(|a| &a.data_type)) {
+    match super::array::element(args.first().map(|a| &a.data_type)) {
         Some((DataType::Struct(list), _)) => match list.as_slice() {
             [key, value] => map_of(key.data_type.clone(), value.data_type.clone(), value.nullable),
             _ => DataType::Unknown,
@@ -168,7 +168,7 @@ fn from_entries_type(args: &[Argument]) -> DataType {
 
 fn entries_nullable(args: &[Argument]) -> bool {
     args.first().is_none_or(|a| {
-        a.nullable || super::collection::element(Some(&a.data_type)).is_none_or(|(_, contains_null)| contains_null)
+        a.nullable || super::array::element(Some(&a.data_type)).is_none_or(|(_, contains_null)| contains_null)
     })
 }
 

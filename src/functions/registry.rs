@@ -2,8 +2,9 @@
 
 use super::function::Function;
 use super::{
-    aggregate, arithmetic, collection, comparison, conditional, context, datetime, datetime_arithmetic, digest,
-    generator, hash, higher_order, interval, json, map, math, regexp, string, time_window, window_function,
+    aggregate, arithmetic, array, comparison, conditional, context, datetime, datetime_arithmetic, digest,
+    extract_value, generator, hash, higher_order, interval, json, map, math, regexp, sequence, string, time_window,
+    window_function,
 };
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,7 +22,9 @@ static TABLES: &[&[Function]] = &[
     datetime_arithmetic::FUNCTIONS,
     interval::FUNCTIONS,
     time_window::FUNCTIONS,
-    collection::FUNCTIONS,
+    array::FUNCTIONS,
+    extract_value::FUNCTIONS,
+    sequence::FUNCTIONS,
     map::FUNCTIONS,
     higher_order::FUNCTIONS,
     json::FUNCTIONS,

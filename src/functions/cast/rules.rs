@@ -1,5 +1,6 @@
 //! Which casts exist.
 
+use crate::functions::coercion::{decimal_for, precedence};
 use crate::model::{DataType, Field};
 
 /// `Cast.canCast` (legacy) or `Cast.canAnsiCast`.
@@ -59,13 +60,12 @@ pub fn can_up_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (a, b) if a == b => true,
         (DataType::Null, _) => true,
-        (from, DataType::Decimal { precision, scale }) if from.is_integral() || is_decimal(from) => {
-            super::super::coercion::decimal_for(from).is_some_and(|(p, s)| {
+        (from, DataType::Decimal { precision, scale }) if from.is_integral() || is_decimal(from) => decimal_for(from)
+            .is_some_and(|(p, s)| {
                 let whole = |p: u8, s: i8| i16::from(p) - i16::from(s);
                 whole(*precision, *scale) >= whole(p, s) && *scale >= s
-            })
-        }
-        (from, to) if from.is_numeric() && to.is_numeric() => match (rank(from), rank(to)) {
+            }),
+        (from, to) if from.is_numeric() && to.is_numeric() => match (precedence(from), precedence(to)) {
             (Some(a), Some(b)) => a <= b,
             _ => false,
         },
@@ -97,18 +97,6 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn is_atomic(data_type: &DataType) -> bool {
     !matches!(data_type, DataType::Array { .. } | DataType::Map { .. } | DataType::Struct(_) | DataType::Variant)
-}
-
-fn rank(data_type: &DataType) -> Option<u8> {
-    match data_type {
-        DataType::Byte => Some(0),
-        DataType::Short => Some(1),
-        DataType::Int => Some(2),
-        DataType::Long => Some(3),
-        DataType::Float => Some(4),
-        DataType::Double => Some(5),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

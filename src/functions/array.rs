@@ -1,7 +1,7 @@
-//! Arrays and structs: construction, access, and array functions. Maps are in `map`, lambdas in `higher_order`.
+//! Arrays: construction and array functions. Maps are in `map`, lambdas in `higher_order`, elements taken out in `extract_value`.
 
-use super::access::{array, fields, int_length, text};
-use super::coercion::{common_from, common_type, implicit_cast, wider_type};
+use super::access::{array, int_length, text};
+use super::coercion::{implicit_cast, wider_type};
 use super::function::{
     Argument, EvalError, EvalResult, Function, Invocation, Nulls, Param, Params, ResultType, Simple,
 };
@@ -23,37 +23,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::scalar(&["array"], Params::Common(0), ResultType::Rule(array_type), Nulls::Never, |c| {
         Ok(Value::Array(c.args.into()))
     }),
-    Function::scalar(&["struct"], ANY, ResultType::Rule(struct_type), Nulls::Never, |c| {
-        Ok(Value::Struct(c.args.into()))
-    }),
-    Function::scalar(&["named_struct"], ANY, ResultType::Rule(named_struct_type), Nulls::Never, |c| {
-        Ok(Value::Struct(c.args.iter().skip(1).step_by(2).cloned().collect()))
-    }),
-    Function::scalar(&["getfield"], ANY, ResultType::Rule(field_type), Nulls::Rule(field_nullable), get_field),
-    Function::scalar(
-        &["getitem"],
-        Params::Rule(item_types),
-        ResultType::Rule(item_type),
-        Nulls::Rule(item_nullable),
-        |c| item(c, 0, c.context.ansi),
-    ),
-    Function::scalar(&["get"], Params::Rule(item_types), ResultType::Rule(item_type), Nulls::Possible, |c| {
-        item(c, 0, false)
-    }),
-    Function::scalar(
-        &["element_at"],
-        Params::Rule(item_types),
-        ResultType::Rule(item_type),
-        Nulls::Rule(item_nullable),
-        |c| item(c, 1, c.context.ansi),
-    ),
-    Function::scalar(
-        &["try_element_at"],
-        Params::Rule(item_types),
-        ResultType::Rule(item_type),
-        Nulls::Possible,
-        |c| item(c, 1, false),
-    ),
     Function::scalar(&["size", "cardinality", "array_size"], ANY, INT, Nulls::Propagate, |c| match c.arg(0) {
         Value::Map(entries) => Ok(int_length(entries.len())),
         other => Ok(int_length(array(other)?.len())),
@@ -156,13 +125,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         slice,
     ),
     Function::scalar(
-        &["sequence"],
-        Params::Rule(sequence_types),
-        ResultType::Rule(sequence_type),
-        Nulls::Propagate,
-        sequence,
-    ),
-    Function::scalar(
         &["array_repeat"],
         Params::Each(&[Param::Any, Param::Is(Simple::Int)]),
         ResultType::Rule(array_of_first),
@@ -202,7 +164,7 @@ pub(super) fn element(data_type: Option<&DataType>) -> Option<(&DataType, bool)>
     }
 }
 
-fn array_of(element: DataType, contains_null: bool) -> DataType {
+pub(super) fn array_of(element: DataType, contains_null: bool) -> DataType {
     DataType::Array { element: Box::new(element), contains_null }
 }
 
@@ -217,168 +179,6 @@ fn array_of_first(args: &[Argument]) -> DataType {
 
 fn element_of_first(args: &[Argument]) -> DataType {
     element(args.first().map(|a| &a.data_type)).map_or(DataType::Unknown, |(e, _)| e.clone())
-}
-
-/// Fields are named after aliases and attributes, else `col1`, `col2`, ….
-fn struct_type(args: &[Argument]) -> DataType {
-    let field = |(index, arg): (usize, &Argument)| Field {
-        name: arg.name.as_ref().map_or_else(|| format!("col{}", index + 1), |name| name.to_string()),
-        data_type: arg.data_type.clone(),
-        nullable: arg.nullable,
-    };
-    DataType::Struct(args.iter().enumerate().map(field).collect())
-}
-
-fn named_struct_type(args: &[Argument]) -> DataType {
-    let fields: Option<Vec<Field>> = args
-        .chunks_exact(2)
-        .map(|pair| match pair {
-            [name, value] => Some(Field {
-                name: name.text()?.to_owned(),
-                data_type: value.data_type.clone(),
-                nullable: value.nullable,
-            }),
-            _ => None,
-        })
-        .collect();
-    fields.map_or(DataType::Unknown, DataType::Struct)
-}
-
-fn find_field<'a>(fields: &'a [Field], name: &str) -> Option<(usize, &'a Field)> {
-    fields.iter().enumerate().find(|(_, f)| f.name.eq_ignore_ascii_case(name))
-}
-
-/// A field of a struct, of each struct in an array, or a map's value under the key.
-fn field_type(args: &[Argument]) -> DataType {
-    let Some(name) = args.get(1).and_then(Argument::text) else { return DataType::Unknown };
-    match args.first().map(|a| &a.data_type) {
-        Some(DataType::Struct(fields)) => {
-            find_field(fields, name).map_or(DataType::Unknown, |(_, f)| f.data_type.clone())
-        }
-        Some(DataType::Array { element, contains_null }) => match element.as_ref() {
-            DataType::Struct(fields) => find_field(fields, name)
-                .map_or(DataType::Unknown, |(_, f)| array_of(f.data_type.clone(), *contains_null || f.nullable)),
-            _ => DataType::Unknown,
-        },
-        Some(DataType::Map { value, .. }) => value.as_ref().clone(),
-        Some(DataType::Variant) => DataType::Variant,
-        _ => DataType::Unknown,
-    }
-}
-
-fn field_nullable(args: &[Argument]) -> bool {
-    let Some(source) = args.first() else { return true };
-    match &source.data_type {
-        DataType::Struct(fields) => {
-            let name = args.get(1).and_then(Argument::text).unwrap_or_default();
-            source.nullable || find_field(fields, name).is_none_or(|(_, f)| f.nullable)
-        }
-        DataType::Array { .. } => source.nullable,
-        _ => true,
-    }
-}
-
-fn get_field(call: &Invocation) -> EvalResult {
-    let source = call.arg(0);
-    if source.is_null() {
-        return Ok(Value::Null);
-    }
-    let name = call.text(1)?;
-    match (source, call.types.first()) {
-        (Value::Struct(parts), Some(DataType::Struct(list))) => {
-            Ok(find_field(list, name).and_then(|(index, _)| parts.get(index)).cloned().unwrap_or(Value::Null))
-        }
-        (Value::Array(items), Some(DataType::Array { element, .. })) => match element.as_ref() {
-            DataType::Struct(list) => {
-                let index = find_field(list, name).map(|(index, _)| index);
-                let picked: Result<Vec<Value>, EvalError> = items
-                    .iter()
-                    .map(|item| match (item, index) {
-                        (Value::Null, _) | (_, None) => Ok(Value::Null),
-                        (item, Some(index)) => Ok(fields(item)?.get(index).cloned().unwrap_or(Value::Null)),
-                    })
-                    .collect();
-                Ok(Value::Array(picked?.into()))
-            }
-            _ => Ok(super::uninterpreted("getfield", call.args, call.result)),
-        },
-        (Value::Map(entries), _) => {
-            let key = Value::string(name);
-            Ok(entries.iter().find(|(k, _)| *k == key).map_or(Value::Null, |(_, v)| v.clone()))
-        }
-        (Value::Variant(document), _) => Ok(super::json::variant_field(document, name)),
-        _ => Ok(super::uninterpreted("getfield", call.args, call.result)),
-    }
-}
-
-/// Array indices are int; map keys are widened with the map's.
-fn item_types(args: &[Argument]) -> Vec<DataType> {
-    let mut types: Vec<DataType> = args.iter().map(|a| a.data_type.clone()).collect();
-    if let [source, index] = types.as_mut_slice() {
-        match source {
-            DataType::Array { .. } => *index = implicit_cast(Param::Integral, index),
-            DataType::Map { key, .. } => {
-                if let Some(wide) = wider_type(key, index) {
-                    **key = wide.clone();
-                    *index = wide;
-                }
-            }
-            _ => {}
-        }
-    }
-    types
-}
-
-fn item_type(args: &[Argument]) -> DataType {
-    match args.first().map(|a| &a.data_type) {
-        Some(DataType::Array { element, .. }) => element.as_ref().clone(),
-        Some(DataType::Map { value, .. }) => value.as_ref().clone(),
-        Some(DataType::Struct(_)) => field_type(args),
-        Some(DataType::Variant) => DataType::Variant,
-        _ => DataType::Unknown,
-    }
-}
-
-/// In ANSI mode an array gives an element or fails; a map may lack the key.
-fn item_nullable(args: &[Argument]) -> bool {
-    match args.first().map(|a| &a.data_type) {
-        Some(DataType::Array { contains_null, .. }) => *contains_null || args.iter().any(|a| a.nullable),
-        Some(DataType::Struct(_)) => field_nullable(args),
-        _ => true,
-    }
-}
-
-/// `base` is the index of the first element; from 1 on negative indices count from the end.
-fn item(call: &Invocation, base: i64, strict: bool) -> EvalResult {
-    let (source, key) = (call.arg(0), call.arg(1));
-    if source.is_null() || key.is_null() {
-        return Ok(Value::Null);
-    }
-    match source {
-        Value::Map(entries) => Ok(entries.iter().find(|(k, _)| k == key).map_or(Value::Null, |(_, v)| v.clone())),
-        Value::Array(items) => {
-            let index = super::access::long(key)?;
-            if base == 1 && index == 0 {
-                return Err(EvalError::new(
-                    "INVALID_INDEX_OF_ZERO",
-                    "the index 0 is invalid; indices start at 1 or end at -1",
-                ));
-            }
-            let from_end = base == 1 && index < 0;
-            let at = if from_end { i64::try_from(items.len()).unwrap_or(0) + index } else { index - base };
-            match usize::try_from(at).ok().and_then(|at| items.get(at)) {
-                Some(found) => Ok(found.clone()),
-                None if strict => Err(EvalError::new(
-                    if base == 1 { "INVALID_ARRAY_INDEX_IN_ELEMENT_AT" } else { "INVALID_ARRAY_INDEX" },
-                    format!("the index {index} is out of bounds: the array has {} elements", items.len()),
-                )),
-                None => Ok(Value::Null),
-            }
-        }
-        Value::Struct(_) | Value::Variant(_) if matches!(key, Value::String(_)) => get_field(call),
-        Value::Variant(document) => Ok(super::json::variant_item(document, super::access::long(key)?)),
-        _ => Ok(super::uninterpreted("getitem", call.args, call.result)),
-    }
 }
 
 fn with_element(args: &[Argument]) -> Vec<DataType> {
@@ -564,112 +364,6 @@ fn slice(call: &Invocation) -> EvalResult {
         }
     };
     Ok(Value::Array(items.iter().skip(skip).take(length).cloned().collect()))
-}
-
-/// Start and stop of one type; the step of an integral sequence too.
-fn sequence_types(args: &[Argument]) -> Vec<DataType> {
-    let bounds: Vec<DataType> = args.iter().take(2).map(|a| a.data_type.clone()).collect();
-    let integral = bounds.iter().all(DataType::is_integral);
-    if integral {
-        return common_from(args, 0);
-    }
-    let wide = common_type(&bounds);
-    args.iter()
-        .enumerate()
-        .map(|(index, a)| match (&wide, index) {
-            (Some(wide), 0 | 1) => wide.clone(),
-            _ => a.data_type.clone(),
-        })
-        .collect()
-}
-
-fn sequence_type(args: &[Argument]) -> DataType {
-    args.first().map_or(DataType::Unknown, |a| array_of(a.data_type.clone(), false))
-}
-
-fn boundary() -> EvalError {
-    EvalError::new("IllegalArgumentException", "the step of the sequence leads away from its end")
-}
-
-fn sequence(call: &Invocation) -> EvalResult {
-    let (start, stop) = (call.arg(0), call.arg(1));
-    match start {
-        Value::Date(_) | Value::Timestamp(_) | Value::TimestampNtz(_) => datetime_sequence(call, start, stop),
-        _ => {
-            let (first, last) = (super::access::long(start)?, super::access::long(stop)?);
-            let step = if call.args.len() > 2 {
-                call.long(2)?
-            } else if first <= last {
-                1
-            } else {
-                -1
-            };
-            if step == 0 && first != last || step > 0 && first > last || step < 0 && first < last {
-                return Err(boundary());
-            }
-            let element = element(Some(call.result)).map_or(&DataType::Long, |(e, _)| e);
-            let mut items = Vec::new();
-            let mut at = first;
-            loop {
-                if items.len() >= MAX_ITEMS {
-                    return Err(too_long());
-                }
-                items.extend(super::cast::narrow(at, element));
-                match at.checked_add(step) {
-                    Some(next) if step != 0 && (step > 0 && next <= last || step < 0 && next >= last) => at = next,
-                    _ => return Ok(Value::Array(items.into())),
-                }
-            }
-        }
-    }
-}
-
-fn datetime_sequence(call: &Invocation, start: &Value, stop: &Value) -> EvalResult {
-    use super::interval::{Interval, add_to_date, add_to_timestamp};
-    let ascending = start <= stop;
-    let step = match call.args.get(2) {
-        Some(step) => Interval::of(step)?,
-        None => Interval { days: if ascending { 1 } else { -1 }, ..Interval::default() },
-    };
-    let approximate = i128::from(step.months) * 28 * 86_400_000_000
-        + i128::from(step.days) * 86_400_000_000
-        + i128::from(step.micros);
-    if approximate == 0 || (start != stop && ascending != (approximate > 0)) {
-        return Err(boundary());
-    }
-    let utc = jiff::tz::TimeZone::UTC;
-    let scaled = |index: i32| {
-        Some(Interval {
-            months: step.months.checked_mul(index)?,
-            days: step.days.checked_mul(index)?,
-            micros: step.micros.checked_mul(i64::from(index))?,
-        })
-    };
-    let at = |index: i32| {
-        let by = scaled(index)?;
-        Some(match start {
-            Value::Date(days) if by.micros == 0 => Value::Date(add_to_date(*days, by)?),
-            Value::Date(days) => {
-                let micros =
-                    add_to_timestamp(i64::from(*days).checked_mul(super::calendar::MICROS_PER_DAY)?, by, &utc)?;
-                Value::Date(i32::try_from(micros.div_euclid(super::calendar::MICROS_PER_DAY)).ok()?)
-            }
-            Value::TimestampNtz(micros) => Value::TimestampNtz(add_to_timestamp(*micros, by, &utc)?),
-            other => Value::Timestamp(add_to_timestamp(super::access::long(other).ok()?, by, &call.context.zone)?),
-        })
-    };
-    let mut items = Vec::new();
-    for index in 0.. {
-        let Some(next) = at(index) else { break };
-        if if approximate > 0 { next > *stop } else { next < *stop } {
-            break;
-        }
-        if items.len() >= MAX_ITEMS {
-            return Err(too_long());
-        }
-        items.push(next);
-    }
-    Ok(Value::Array(items.into()))
 }
 
 fn reverse_types(args: &[Argument]) -> Vec<DataType> {
