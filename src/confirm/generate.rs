@@ -20,7 +20,11 @@ pub fn generate(set: &SourceSet, literals: &Literals, seed: u64) -> Data {
     for facts in set.merged() {
         // A source's rows do not hang on which other sources there are.
         let mut generator = Generator { random: Random(seed ^ hash(&facts.name)), literals, span: span(literals) };
-        for (batch, rows) in batches.iter_mut().zip(generator.source(&facts)) {
+        let [mut first, second] = generator.source(&facts);
+        for column in set.columns_of_after(&facts) {
+            first.iter_mut().for_each(|row| drop(row.remove(&column)));
+        }
+        for (batch, rows) in batches.iter_mut().zip([first, second]) {
             batch.sources.insert(facts.name.to_lowercase(), rows);
         }
     }

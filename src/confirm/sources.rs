@@ -30,6 +30,16 @@ impl SourceSet {
         }
         by_location.into_values().collect()
     }
+
+    /// Columns of a merged source that it did not have yet when BEFORE ran: rows of that time hold nothing in them.
+    pub fn columns_of_after(&self, merged: &SourceFacts) -> Vec<String> {
+        let at = source_location(merged);
+        let then =
+            self.before.iter().find(|facts| source_location(facts) == at).and_then(|facts| facts.schema.as_ref());
+        let Some(then) = then.filter(|schema| schema.complete && !schema.fields.is_empty()) else { return Vec::new() };
+        let fields = merged.schema.iter().flat_map(|schema| &schema.fields);
+        fields.filter(|field| then.field(&field.name).is_none()).map(|field| field.name.clone()).collect()
+    }
 }
 
 /// Finds the sources of two revisions.
@@ -115,7 +125,8 @@ fn add_columns(facts: &mut SourceFacts, read: &Read) {
         data_type: column.data_type.clone(),
         nullable: column.nullable,
     });
-    let schema = facts.schema.get_or_insert_with(|| Schema::new(Vec::new()));
+    // What the reads name is not all that an undeclared source may have.
+    let schema = facts.schema.get_or_insert_with(Schema::unknown);
     for field in declared.chain(resolved).filter(|field| !field.name.starts_with('_')) {
         if schema.field(&field.name).is_none() {
             schema.fields.push(field);
