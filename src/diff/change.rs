@@ -37,15 +37,25 @@ impl From<Vec<String>> for Fact {
     }
 }
 
+impl Fact {
+    /// An empty text or list.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Fact::Text(value) => value.is_empty(),
+            Fact::List(values) => values.is_empty(),
+            Fact::Flag(_) | Fact::Number(_) => false,
+        }
+    }
+}
+
 /// As a message shows it: a list is joined with commas, an empty one reads `nothing`.
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            _ if self.is_empty() => f.write_str("nothing"),
             Fact::Flag(value) => write!(f, "{value}"),
             Fact::Number(value) => write!(f, "{value}"),
-            Fact::Text(value) if value.is_empty() => f.write_str("nothing"),
             Fact::Text(value) => f.write_str(value),
-            Fact::List(values) if values.is_empty() => f.write_str("nothing"),
             Fact::List(values) => f.write_str(&values.join(", ")),
         }
     }

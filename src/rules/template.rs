@@ -58,17 +58,28 @@ impl Template {
         self.0.iter().map(part).collect()
     }
 
-    /// The text with facts filled in; an absent one reads `nothing`.
+    /// The text with facts filled in; an absent or empty one reads *nothing*, without the code marks that stand around it.
     pub fn render(&self, facts: &Facts) -> String {
         let mut text = String::new();
+        let mut unmark = false;
         for part in &self.0 {
             match part {
+                Part::Text(literal) if unmark => text.push_str(literal.strip_prefix('`').unwrap_or(literal)),
                 Part::Text(literal) => text.push_str(literal),
-                Part::Fact(name) => match facts.get(name.as_str()) {
-                    Some(fact) => text.push_str(&fact.to_string()),
-                    None => text.push_str("nothing"),
-                },
+                Part::Fact(name) => {
+                    let value = facts.get(name.as_str()).filter(|fact| !fact.is_empty());
+                    unmark = value.is_none() && text.ends_with('`');
+                    match value {
+                        Some(fact) => text.push_str(&fact.to_string()),
+                        None => {
+                            text.truncate(text.len() - usize::from(unmark));
+                            text.push_str("nothing");
+                        }
+                    }
+                    continue;
+                }
             }
+            unmark = false;
         }
         text
     }
@@ -85,6 +96,14 @@ mod tests {
         let template = Template::parse("keys {before} → {{{after}}}", &["before", "after"], "message", &document);
         let facts = Facts::from([("before", Fact::List(vec!["a".into(), "b".into()])), ("after", Fact::List(vec![]))]);
         assert_eq!(template.expect("valid").render(&facts), "keys a, b → {nothing}");
+    }
+
+    #[test]
+    fn nothing_is_no_code() {
+        let document = Document::new("rules/a/b.yaml", "message: x");
+        let template = Template::parse("from `{before}` to `{after}`", &["before", "after"], "message", &document);
+        let facts = Facts::from([("after", Fact::Text("s3://b".into()))]);
+        assert_eq!(template.expect("valid").render(&facts), "from nothing to `s3://b`");
     }
 
     #[test]

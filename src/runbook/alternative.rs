@@ -17,7 +17,7 @@ pub struct Alternative {
 }
 
 /// Remedies that are no way out of the refresh, but ways through it: the plan itself tells them.
-const THE_PLAN_ITSELF: &[&str] = &["full-refresh", "lift-protection", "retention-check"];
+const THE_PLAN_ITSELF: &[&str] = &["full-refresh", "full-refresh-of-pipeline", "lift-protection", "retention-check"];
 
 /// Alternatives of every finding that asks for something.
 pub fn alternatives(examination: &Examination) -> Vec<Alternative> {
