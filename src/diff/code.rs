@@ -1,4 +1,4 @@
-//! Facts that remedies write code with: how the flow's first source is read, which columns it gives, and a function's name.
+//! Facts that remedies write code with: how the source concerned, or the flow's first one, is read, which columns it gives, and a function's name.
 //!
 //! Takes an analysed flow; gives text in SQL and in Python that stands in a pipeline as it is. What is not known statically keeps its
 //! placeholder in braces.
@@ -10,12 +10,13 @@ use crate::model::{Flow, Source};
 /// Columns beyond which a list is no easier to read than `*`.
 const MAX_COLUMNS: usize = 12;
 
-/// The code facts of a flow.
-pub fn facts(flow: &Flow, analyzed: &AnalyzedFlow) -> Vec<(&'static str, Fact)> {
+/// The code facts of a flow. `source` is the one that a change concerns, as it names it.
+pub fn facts(flow: &Flow, analyzed: &AnalyzedFlow, source: Option<&str>) -> Vec<(&'static str, Fact)> {
     let mut facts = vec![("function", Fact::Text(identifier(&flow.name))), ("columns", Fact::Text(columns(analyzed)))];
     let sources = &analyzed.aspects.sources;
-    let first = sources.iter().find(|source| source.streaming).or_else(|| sources.first());
-    if let Some(source) = first {
+    let concerned = sources.iter().find(|known| Some(known.text.as_str()) == source);
+    let first = || sources.iter().find(|source| source.streaming).or_else(|| sources.first());
+    if let Some(source) = concerned.or_else(first) {
         facts.push(("stream_sql", Fact::Text(sql(source, true))));
         facts.push(("stream_python", Fact::Text(python(source, true))));
         facts.push(("table_sql", Fact::Text(sql(source, false))));

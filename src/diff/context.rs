@@ -26,7 +26,7 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                 let of = |analysis| flow(analysis, &change.pipeline, target, name);
                 let old = of(before);
                 if let Some((flow, analyzed)) = of(after).or(old) {
-                    facts.extend(code::facts(flow, analyzed));
+                    facts.extend(code::facts(flow, analyzed, change.text("source")));
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
                     facts.push(("output_mode", Fact::Text(output_mode(&flow.kind).to_owned())));
@@ -43,7 +43,7 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                     flows(analysis, &change.pipeline).find(|(flow, _)| flow.target == *target)
                 };
                 if let Some((flow, analyzed)) = of_dataset(after).or_else(|| of_dataset(before)) {
-                    facts.extend(code::facts(flow, analyzed));
+                    facts.extend(code::facts(flow, analyzed, change.text("source")));
                 }
                 facts.extend(state_facts(&concerned));
             }
