@@ -3,7 +3,9 @@
 use super::script::nondeterministic_in;
 use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
 use crate::diff::{Change, diff, unattended_refreshes};
-use crate::model::{Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace};
+use crate::model::{
+    Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace, WriteOperation,
+};
 use crate::project::JobTask;
 
 /// Kinds of change that tell of a revision by itself: seen against nothing, they are its own.
@@ -28,6 +30,19 @@ pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Cha
         found.extend(look.function());
     }
     found
+}
+
+/// It deletes, updates or replaces rows that the table holds, or makes another table of its name.
+fn takes_rows_away(operation: &WriteOperation) -> bool {
+    !matches!(
+        operation,
+        WriteOperation::Append
+            | WriteOperation::ErrorIfExists
+            | WriteOperation::Ignore
+            | WriteOperation::Create { replace: false, .. }
+            | WriteOperation::Ddl(_)
+            | WriteOperation::Invalid { .. }
+    )
 }
 
 struct Look<'a> {
@@ -148,9 +163,9 @@ impl Look<'_> {
             }
         }
         let writer = |job: &&&Job| {
-            super::script::writes_into(job, &name.to_string()).iter().any(|placed| {
-                matches!(super::script::operation_word(&placed.write.operation), "merge" | "delete" | "update")
-            })
+            super::script::writes_into(job, &name.to_string())
+                .iter()
+                .any(|placed| takes_rows_away(&placed.write.operation))
         };
         jobs.iter().find(writer).map(|job| job.path.clone())
     }
