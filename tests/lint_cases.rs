@@ -1,4 +1,5 @@
-//! What `pipelint lint` says of small repositories (`tests/cases/lint`), and of every recorded batch write.
+//! What `pipelint lint` says of small repositories (`tests/cases/lint`), of both sides of changes seen in the field
+//! (`tests/cases/field`), and of every recorded batch write.
 //!
 //! Each rule has a case that it answers to and one beside it that it must not.
 
@@ -54,14 +55,19 @@ fn fail(failures: Vec<String>) {
 #[test]
 fn every_rule_answers_where_it_should_and_nowhere_else() {
     with_stack(|| {
-        let wrong = |folder: &PathBuf| {
+        let differs = |(folder, tree, key): &(PathBuf, &str, &str)| {
+            let expected = words(Some(case(folder).get(*key)?));
             let found: BTreeSet<String> =
-                report(&folder.join("tree")).findings.into_iter().map(|finding| finding.rule).collect();
-            let expected = words(case(folder).get("lint"));
+                report(&folder.join(tree)).findings.into_iter().map(|finding| finding.rule).collect();
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (found != expected).then(|| format!("{name}: expected {expected:?}, got {found:?}"))
+            (found != expected).then(|| format!("{name}/{tree}: expected {expected:?}, got {found:?}"))
         };
-        fail(folders("lint").par_iter().filter_map(wrong).collect());
+        let alone = folders("lint").into_iter().map(|folder| (folder, "tree", "lint"));
+        let pairs = folders("field")
+            .into_iter()
+            .flat_map(|folder| [(folder.clone(), "before", "lint_before"), (folder, "after", "lint")]);
+        let all: Vec<(PathBuf, &str, &str)> = alone.chain(pairs).collect();
+        fail(all.par_iter().filter_map(differs).collect());
     });
 }
 

@@ -1,0 +1,1 @@
+CREATE MATERIALIZED VIEW totals AS SELECT country, count(*) AS n FROM raw_orders GROUP BY country;

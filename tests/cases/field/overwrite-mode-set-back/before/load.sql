@@ -1,0 +1,6 @@
+SET spark.sql.sources.partitionOverwriteMode = DYNAMIC;
+INSERT OVERWRITE main.sales.daily
+SELECT id, country, amount, day FROM main.raw.orders WHERE day = DATE'2024-05-02';
+INSERT OVERWRITE main.sales.weekly
+SELECT id, country, amount, day FROM main.raw.orders WHERE day = DATE'2024-05-02';
+SET spark.sql.sources.partitionOverwriteMode = STATIC;

@@ -1,0 +1,3 @@
+CREATE STREAMING TABLE orders
+AS
+SELECT id, country, DATE(created_at) AS day FROM STREAM raw_orders;

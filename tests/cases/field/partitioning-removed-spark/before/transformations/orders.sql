@@ -1,0 +1,4 @@
+CREATE STREAMING TABLE orders
+PARTITIONED BY (country, day)
+AS
+SELECT id, country, DATE(created_at) AS day FROM STREAM raw_orders;

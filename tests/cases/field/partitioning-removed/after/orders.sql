@@ -1,0 +1,3 @@
+CREATE OR REFRESH STREAMING TABLE orders
+AS
+SELECT id, country, DATE(created_at) AS day FROM STREAM(main.raw.orders);

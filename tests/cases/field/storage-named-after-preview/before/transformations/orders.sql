@@ -1,0 +1,1 @@
+CREATE STREAMING TABLE orders AS SELECT id, amount FROM STREAM raw_orders;
