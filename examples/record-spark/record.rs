@@ -1,0 +1,195 @@
+//! What Spark did with a case, as it stands beside it: `spark:` of `case.yaml`, and the rows of `spark.jsonl`.
+
+use super::case::Case;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+pub struct Record {
+    /// Spark's version, and that of the table format.
+    pub version: String,
+    /// `outcome`, `error_class`, and what else tells of the run.
+    pub outcome: serde_json::Map<String, Json>,
+    /// Tables at the moments of the run, each with its rows.
+    pub rows: Vec<Json>,
+}
+
+impl Record {
+    /// The record that a case has.
+    pub fn known(case: &Case) -> Option<Record> {
+        let spark = serde_json::to_value(case.yaml.get("spark")?).ok()?;
+        let mut outcome = spark.as_object()?.clone();
+        outcome.remove("inputs");
+        let version = outcome.remove("version")?.as_str()?.to_owned();
+        let text = std::fs::read_to_string(case.folder.join("spark.jsonl")).unwrap_or_default();
+        let rows = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Some(Record { version, outcome, rows })
+    }
+
+    /// What another run showed that this one did not, in words.
+    pub fn differences(&self, other: &Record) -> Vec<String> {
+        let mut differences = Vec::new();
+        let keys = |record: &Record| record.outcome.keys().cloned().collect::<Vec<_>>();
+        let mut all: Vec<String> = keys(self).into_iter().chain(keys(other)).collect();
+        all.sort();
+        all.dedup();
+        for key in all {
+            let (a, b) = (self.outcome.get(&key), other.outcome.get(&key));
+            if unordered(a) != unordered(b) {
+                let text = |value: Option<&Json>| value.map_or_else(|| "nothing".to_owned(), Json::to_string);
+                differences.push(format!("{key}: {} was recorded, now {}", text(a), text(b)));
+            }
+        }
+        let (a, b) = (self.moments(), other.moments());
+        for moment in a.keys().chain(b.keys().filter(|moment| !a.contains_key(*moment))) {
+            let (a, b) = (a.get(moment), b.get(moment));
+            if a != b {
+                let count = |rows: Option<&Vec<String>>| rows.map_or(0, Vec::len);
+                let example = b.into_iter().flatten().find(|row| !a.is_some_and(|known| known.contains(row)));
+                let example = example.map(|row| format!(", such as {row}")).unwrap_or_default();
+                differences.push(format!(
+                    "{moment}: {} rows were recorded, now {} of which some differ{example}",
+                    count(a),
+                    count(b)
+                ));
+            }
+        }
+        differences
+    }
+
+    /// Rows as sorted text, without their NULLs, by moment and table.
+    fn moments(&self) -> BTreeMap<String, Vec<String>> {
+        let mut moments = BTreeMap::new();
+        for moment in &self.rows {
+            let word = |key: &str| moment.get(key).and_then(Json::as_str).unwrap_or_default();
+            let rows = moment.get("rows").and_then(Json::as_array).into_iter().flatten();
+            let mut rows: Vec<String> = rows.map(|row| sorted_by_name(row).to_string()).collect();
+            rows.sort();
+            if !rows.is_empty() {
+                moments.insert(format!("{} {}", word("at"), word("table")).trim_end().to_owned(), rows);
+            }
+        }
+        moments
+    }
+
+    /// Writes it beside the case, whose other lines stay as they are.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn write(&self, case: &Case) -> Result<(), String> {
+        let path = case.folder.join("case.yaml");
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        std::fs::write(&path, with_section(&text, &self.section(&case.inputs()))).map_err(failed)?;
+        let rows: String = self.rows.iter().map(|moment| format!("{}\n", spaced(moment))).collect();
+        let path = case.folder.join("spark.jsonl");
+        std::fs::write(&path, rows).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn section(&self, inputs: &str) -> String {
+        let mut section = serde_json::Map::new();
+        section.insert("version".to_owned(), Json::from(self.version.clone()));
+        section.insert("inputs".to_owned(), Json::from(inputs));
+        section.extend(self.outcome.clone());
+        let body = serde_yaml::to_string(&section).unwrap_or_default();
+        let lines: String = body.lines().map(|line| format!("  {line}\n")).collect();
+        format!("spark:\n{lines}")
+    }
+}
+
+/// Lists of labels have no order.
+fn unordered(value: Option<&Json>) -> Option<Json> {
+    match value {
+        Some(Json::Array(items)) => {
+            let mut items = items.clone();
+            items.sort_by_key(Json::to_string);
+            Some(Json::Array(items))
+        }
+        Some(Json::Null) => None,
+        other => other.cloned(),
+    }
+}
+
+fn sorted_by_name(row: &Json) -> Json {
+    match row {
+        Json::Object(fields) => {
+            let mut fields: Vec<(String, Json)> = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| (name.to_lowercase(), sorted_by_name(value)))
+                .collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            Json::Object(fields.into_iter().collect())
+        }
+        Json::Array(items) => Json::Array(items.iter().map(sorted_by_name).collect()),
+        other => other.clone(),
+    }
+}
+
+/// JSON in one line with a space after each `,` and `:`, so that long rows wrap.
+fn spaced(value: &Json) -> String {
+    match value {
+        Json::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{}: {}", Json::from(name.as_str()), spaced(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Json::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+/// A document with its top-level `spark:` section replaced, or added at the end.
+fn with_section(text: &str, section: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    let mut written = false;
+    for line in text.lines() {
+        let top_level = !line.starts_with([' ', '-', '#']) && !line.is_empty();
+        if top_level {
+            inside = line.trim_end() == "spark:";
+            if inside {
+                out.push_str(section);
+                written = true;
+            }
+        }
+        if !inside {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    if !written {
+        out.push_str(section);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_section_is_replaced() {
+        let text = "about: x\nspark:\n  version: 1\n  outcome:\n  - lost\ndisagrees:\n  rows: why\n";
+        assert_eq!(with_section(text, "spark:\n  a: 1\n"), "about: x\nspark:\n  a: 1\ndisagrees:\n  rows: why\n");
+        assert_eq!(with_section("about: x\n", "spark:\n  a: 1\n"), "about: x\nspark:\n  a: 1\n");
+    }
+
+    #[test]
+    fn rows_have_no_order_and_nulls_are_no_difference() {
+        let record = |rows: &str| Record {
+            version: "4.3.0".to_owned(),
+            outcome: serde_json::Map::new(),
+            rows: vec![serde_json::from_str(rows).unwrap_or_default()],
+        };
+        let a = record(r#"{"at": "control", "table": "t", "rows": [{"b": 1, "a": 2}, {"a": 3}]}"#);
+        let b = record(r#"{"at": "control", "table": "t", "rows": [{"a": 3, "b": null}, {"a": 2, "b": 1}]}"#);
+        assert_eq!(a.differences(&b), Vec::<String>::new());
+        let c = record(r#"{"at": "control", "table": "t", "rows": [{"a": 3}, {"a": 4, "b": 1}]}"#);
+        assert_eq!(
+            a.differences(&c),
+            ["control t: 2 rows were recorded, now 2 of which some differ, such as {\"a\":4,\"b\":1}"]
+        );
+    }
+}

@@ -1,0 +1,260 @@
+"""A plain Structured Streaming job that changes: BEFORE on batch 1, AFTER on batch 2 with the same checkpoints, and a reference.
+
+Takes a case folder (`before/job.py`, `after/job.py`, sources in their `pipelint.yaml`, rows in `data/`, steps by hand in
+`experiment:`). The reference is AFTER replayed batch by batch; where the steps change the source beyond appends, AFTER from
+nothing on the source as it has become. Tables of the Iceberg catalog `ice` and folders below `out/` that are no sources are
+results.
+"""
+import collections
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+
+import yaml
+
+from session import error_class, plain
+
+SECONDS_A_RUN = 60
+
+
+class StreamCase:
+    def __init__(self, engine, folder):
+        self.engine, self.folder = engine, folder
+        case = yaml.safe_load(open(os.path.join(folder, "case.yaml")))
+        self.steps = case.get("experiment") or {}
+        self.sources = {side: self.declared(side) for side in ("before", "after")}
+        self.created = set()
+
+    def declared(self, side):
+        facts = yaml.safe_load(open(os.path.join(self.folder, side, "pipelint.yaml")))
+        return {last_part(source["name"]): source for source in facts.get("sources") or []}
+
+    def wipe(self):
+        for folder in (self.engine.lake, self.engine.box):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        self.created.clear()
+
+    def sql(self, text):
+        session = self.engine.session()
+        for statement in text.split(";\n"):
+            session.sql(statement)
+
+    def create(self, side):
+        for name, source in self.sources[side].items():
+            if name in self.created:
+                continue
+            self.created.add(name)
+            if source["format"] == "iceberg":
+                partitioned = f" PARTITIONED BY ({', '.join(source['partitioned_by'])})" if source.get("partitioned_by") else ""
+                self.sql(f"CREATE TABLE {source['name']} ({source['schema']}) USING iceberg{partitioned}")
+            else:
+                os.makedirs(source["path"], exist_ok=True)
+
+    def create_sinks(self):
+        for statement in self.steps.get("sinks") or []:
+            self.sql(statement)
+
+    def load(self, batch, side):
+        session = self.engine.session()
+        for name, source in self.sources[side].items():
+            path = os.path.join(self.folder, "data", batch, f"{name}.json")
+            if not os.path.exists(path):
+                continue
+            if source["format"] != "iceberg":
+                frame = session.read.schema(source["schema"]).json(f"file://{path}")
+                frame.coalesce(1).write.mode("append").format(source["format"]).save(source["path"])
+                continue
+            fields = session.table(source["name"]).schema.fields
+            rows = [json.loads(line) for line in open(path) if line.strip()]
+            values = ", ".join("(" + ", ".join(literal(row.get(field.name), field) for field in fields) + ")" for row in rows)
+            session.sql(f"INSERT INTO {source['name']} SELECT * FROM VALUES {values}")
+
+    def apply(self, key, side):
+        for step in self.steps.get(key) or []:
+            self.step(step, side)
+
+    def step(self, step, side):
+        operation, table = step["op"], step.get("table")
+        session = self.engine.session()
+        snapshots = lambda: session.sql(f"SELECT snapshot_id FROM ice.db.{table}.snapshots ORDER BY committed_at").collect()
+        if operation == "sql":
+            self.sql(step["sql"])
+        elif operation == "load":
+            self.load(step["batch"], side)
+        elif operation == "rm":
+            shutil.rmtree(step["path"], ignore_errors=True)
+        elif operation == "uncommit":
+            commits = os.path.join(step["path"], "commits")
+            last = max(int(name) for name in os.listdir(commits) if name.isdigit())
+            for name in (str(last), f".{last}.crc"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(commits, name))
+        elif operation == "rewrite_data_files":
+            session.sql(f"CALL ice.system.rewrite_data_files(table => 'db.{table}', options => map('rewrite-all', 'true'))")
+        elif operation == "expire_all_but_last":
+            session.sql(
+                f"CALL ice.system.expire_snapshots(table => 'db.{table}', "
+                "older_than => TIMESTAMP '2999-01-01 00:00:00', retain_last => 1)"
+            )
+        elif operation == "expire_nth":
+            expired = snapshots()[step["n"]][0]
+            session.sql(f"CALL ice.system.expire_snapshots(table => 'db.{table}', snapshot_ids => ARRAY({expired}L))")
+        elif operation == "rollback_first":
+            session.sql(f"CALL ice.system.rollback_to_snapshot('db.{table}', {snapshots()[0][0]})")
+        else:
+            raise ValueError(f"unknown step {operation}")
+
+    def run_job(self, side):
+        """The error class of a revision's job."""
+        session = self.engine.session()
+
+        def too_long(*_):
+            raise TimeoutError(f"over {SECONDS_A_RUN} s")
+
+        outer = signal.signal(signal.SIGALRM, too_long)
+        left = signal.alarm(SECONDS_A_RUN)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                source = open(os.path.join(self.folder, side, "job.py")).read()
+                exec(compile(source, "job.py", "exec"), {"__name__": "__main__"})
+        except Exception as error:
+            return error_class(error)
+        finally:
+            signal.signal(signal.SIGALRM, outer)
+            signal.alarm(left)
+            for query in session.streams.active:
+                query.stop()
+
+    def results(self):
+        """Rows of what the jobs made, by table."""
+        session, tables = self.engine.session(), {}
+        for name in sorted(set(os.listdir(self.engine.lake)) - self.source_names()):
+            tables[name] = self.rows(lambda: session.table(f"ice.db.{name}"))
+        for name in sorted(os.listdir("out")) if os.path.isdir("out") else []:
+            tables[name] = self.rows(lambda: session.read.parquet(os.path.join("out", name)))
+        return tables
+
+    @staticmethod
+    def rows(open_table):
+        try:
+            return sorted((canonical(row.asDict()) for row in open_table().collect()))
+        except Exception:
+            return []
+
+    def source_names(self):
+        return set(self.sources["before"]) | set(self.sources["after"])
+
+    def forget_results(self):
+        for name in set(os.listdir(self.engine.lake)) - self.source_names():
+            shutil.rmtree(os.path.join(self.engine.lake, name))
+        for folder in ("ckpt", "out"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def changes_sources(self):
+        """Whether the steps do more to the sources than append the batches in turn."""
+        steps = [step for key in ("before_first", "between", "after_batch2") for step in self.steps.get(key) or []]
+        touched = lambda step: step["op"] == "load" or any(name in json.dumps(step) for name in self.source_names())
+        return self.sources["before"] != self.sources["after"] or any(touched(step) for step in steps)
+
+    def run(self):
+        self.wipe()
+        self.create("before")
+        self.create_sinks()
+        self.load("batch1", "before")
+        self.apply("before_first", "before")
+        broken = self.run_job("before")
+        first = self.results()
+        self.apply("between", "before")
+        self.create("after")
+        if not self.steps.get("no_batch2"):
+            self.load("batch2", "after")
+        self.apply("after_batch2", "after")
+        refused = self.run_job("after")
+        resumed, source_now = self.results(), self.source_now()
+        self.forget_results()
+        self.create_sinks()
+        fails_from_nothing = self.run_job("after")
+        fresh = self.results()
+        replays = not self.changes_sources()
+        reference, reference_error = (self.replay() if replays else (fresh, fails_from_nothing))
+        tables = sorted(set(resumed) | set(reference))
+        differing = [table for table in tables if table in reference and resumed.get(table) != reference[table]]
+        outcome = {"outcome": verdict(broken, refused, reference_error, replays, differing)}
+        outcome["error_class"] = refused or broken
+        outcome["effects"] = {table: effect(outcome["outcome"], table in differing) for table in tables}
+        outcome["reference"] = "replay" if replays else "fresh"
+        outcome["from_nothing"] = f"error {fails_from_nothing}" if fails_from_nothing else "ok"
+        if not replays and source_now is not None:
+            if not refused:
+                outcome["sink_vs_source_now"] = against(resumed.get("out"), source_now)
+            if not fails_from_nothing:
+                outcome["fresh_vs_source_now"] = against(fresh.get("out"), source_now)
+        moments = [("before_batch1", first), ("resumed", resumed), ("control", reference)]
+        rows = [
+            {"at": at, "table": table, "rows": [json.loads(row) for row in tables[table]]}
+            for at, tables in moments
+            for table in sorted(tables)
+        ]
+        return {key: value for key, value in outcome.items() if value is not None or key == "error_class"}, rows
+
+    def replay(self):
+        self.wipe()
+        self.create("after")
+        self.create_sinks()
+        self.load("batch1", "after")
+        first = self.run_job("after")
+        self.load("batch2", "after")
+        second = self.run_job("after")
+        return self.results(), first or second
+
+    def source_now(self):
+        """What a batch read of the source gives, in the columns of the result; none where it lacks one of them."""
+        source = next(iter(self.sources["after"].values()))
+        session = self.engine.session()
+        try:
+            columns = session.table("ice.db.out").columns
+            return self.rows(lambda: session.table(source["name"]).select(*columns)) or None
+        except Exception:
+            return None
+
+
+def last_part(name):
+    return name.rsplit(".", 1)[-1]
+
+
+def literal(value, field):
+    return f"CAST({'NULL' if value is None else repr(str(value))} AS {field.dataType.simpleString()})"
+
+
+def canonical(row):
+    known = {name: plain(value) for name, value in row.items() if value is not None}
+    return json.dumps(known, sort_keys=True, ensure_ascii=False)
+
+
+def verdict(broken, refused, reference_error, replays, differing):
+    if broken:
+        return "before-broken"
+    if refused:
+        return "invalid-after" if reference_error and replays else "refused"
+    return "diverged" if reference_error or differing else "equal"
+
+
+def effect(outcome, differs):
+    """The effect on one table; none where nothing can be said."""
+    if outcome in ("refused", "invalid-after"):
+        return outcome.removesuffix("-after")
+    if outcome == "before-broken":
+        return None
+    return "diverged" if differs else "none"
+
+
+def against(rows, now):
+    """How the rows of a result differ from those of the source."""
+    have, want = collections.Counter(rows or []), collections.Counter(now)
+    missing, extra = sum((want - have).values()), sum((have - want).values())
+    return f"{missing} missing {extra} extra of {len(now)}" if missing or extra else "same"
