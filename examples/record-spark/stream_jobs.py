@@ -186,7 +186,9 @@ class StreamCase:
         differing = [table for table in tables if table in reference and resumed.get(table) != reference[table]]
         outcome = {"outcome": verdict(broken, refused, reference_error, replays, differing)}
         outcome["error_class"] = refused or broken
-        outcome["effects"] = {table: effect(outcome["outcome"], table in differing) for table in tables}
+        # A table that only BEFORE wrote is not what a fresh start makes of it either: nothing.
+        differs = {table: resumed.get(table) != reference.get(table) for table in tables}
+        outcome["effects"] = {table: effect(outcome["outcome"], differs[table]) for table in tables}
         outcome["reference"] = "replay" if replays else "fresh"
         outcome["from_nothing"] = f"error {fails_from_nothing}" if fails_from_nothing else "ok"
         if not replays and source_now is not None:
@@ -214,11 +216,12 @@ class StreamCase:
 
     def source_now(self):
         """What a batch read of the source gives, in the columns of the result; none where it lacks one of them."""
-        source = next(iter(self.sources["after"].values()))
+        job = open(os.path.join(self.folder, "after", "job.py")).read()
+        read = [source for source in self.sources["after"].values() if f'"{source["name"]}"' in job]
         session = self.engine.session()
         try:
             columns = session.table("ice.db.out").columns
-            return self.rows(lambda: session.table(source["name"]).select(*columns)) or None
+            return self.rows(lambda: session.table(read[0]["name"]).select(*columns)) or None
         except Exception:
             return None
 
