@@ -3,7 +3,7 @@
 use super::change::Change;
 use super::flow::{Comparison, Explained};
 use crate::analyze::{OutputColumn, SourceAspect};
-use crate::model::{DataType, Field, Source};
+use crate::model::{DataType, Field, Schema, Source, SourceFacts};
 
 /// Functions that give other values every time they run.
 const NONDETERMINISTIC: &[&str] = &[
@@ -105,26 +105,36 @@ fn compare_column(
 }
 
 /// The column is that of a source outside the repository, which did not have it before: older rows have nothing to put there.
-/// A table of the repository that gains a column would have it in its old rows too, once it is refreshed.
+/// A table of the repository that gains a column would have it in its old rows too, once it is refreshed; and a reader's own
+/// schema says what was read of files, not what they held.
 fn is_new_in_source(comparison: &Comparison, text: &str) -> bool {
-    let defined = |aspect: &SourceAspect| match &aspect.source {
-        Source::Table(name) | Source::ChangeFeed(name) => {
-            let pipelines = &comparison.before.analysis.workspace.pipelines;
-            pipelines.iter().flat_map(|pipeline| &pipeline.datasets).any(|dataset| dataset.name == *name)
-        }
-        _ => false,
-    };
     let sources = &comparison.before.analyzed.signature.sources;
     let texts = comparison.before.streams();
     texts.iter().zip(sources).any(|(aspect, source)| {
         let column = text.strip_prefix(aspect.text.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        !defined(aspect)
-            && column.is_some_and(|column| {
-                source.schema.complete
-                    && !source.schema.fields.is_empty()
-                    && source.schema.field(column.trim_matches('`')).is_none()
-            })
+        let held = held_by(comparison, aspect, &source.schema).filter(|held| held.complete && !held.fields.is_empty());
+        column.zip(held).is_some_and(|(column, held)| held.field(column.trim_matches('`')).is_none())
     })
+}
+
+/// The columns that a source outside the repository is known to have held before.
+fn held_by<'a>(comparison: &Comparison<'a>, aspect: &SourceAspect, read: &'a Schema) -> Option<&'a Schema> {
+    match &aspect.source {
+        Source::Table(name) | Source::ChangeFeed(name) => {
+            let pipelines = &comparison.before.analysis.workspace.pipelines;
+            let defined = pipelines.iter().flat_map(|pipeline| &pipeline.datasets).any(|d| d.name == *name);
+            (!defined).then_some(read)
+        }
+        Source::Files { path, .. } => {
+            let folder = |path: &str| path.trim_end_matches('/').to_owned();
+            let named = |facts: &&SourceFacts| {
+                folder(&facts.name) == folder(path)
+                    || facts.path.as_deref().is_some_and(|at| folder(at) == folder(path))
+            };
+            comparison.before.pipeline.sources.iter().find(named)?.schema.as_ref()
+        }
+        Source::Connector { .. } => None,
+    }
 }
 
 fn property(comparison: &Comparison, name: &str) -> Option<String> {

@@ -9,8 +9,9 @@ use crate::report::Report;
 pub fn headline(report: &Report, paint: Paint) -> String {
     let worst = report.worst();
     let text = sentence(report);
+    let doubtful = report.broken > 0 || report.contradicted() > 0;
     let mark = match worst {
-        Effect::None | Effect::Ignored if report.broken > 0 => "!",
+        Effect::None | Effect::Ignored if doubtful => "!",
         Effect::None | Effect::Ignored => "✓",
         Effect::Mixed | Effect::Recomputed => "!",
         _ => "✗",
@@ -18,13 +19,16 @@ pub fn headline(report: &Report, paint: Paint) -> String {
     paint.effect(worst, &format!("{mark} {text}"))
 }
 
-/// What happens, and what could not be judged.
+/// What happens, and what could not be judged or is in doubt.
 pub fn sentence(report: &Report) -> String {
-    let text = outcomes(report);
-    match report.broken {
-        0 => text,
-        broken => format!("{text} {} that this change brings could not be read.", counted(broken, "part")),
+    let mut text = outcomes(report);
+    if report.broken > 0 {
+        text += &format!(" {} that this change brings could not be read.", counted(report.broken, "part"));
     }
+    if report.contradicted() > 0 {
+        text += &format!(" The engine contradicts {} of these verdicts.", report.contradicted());
+    }
+    text
 }
 
 fn outcomes(report: &Report) -> String {
@@ -43,6 +47,7 @@ fn outcomes(report: &Report) -> String {
         .map(|(effect, count)| outcome(effect, count))
         .collect();
     match (parts.is_empty(), worst) {
+        (true, Effect::None) if report.contradicted() > 0 => "No rule tells of an effect on a table.".to_owned(),
         (true, Effect::None) => "Every table goes on as a full refresh would make it.".to_owned(),
         (true, _) => "No flow is affected; see the findings.".to_owned(),
         (false, _) => format!("{}.", parts.join("; ")),
