@@ -19,11 +19,13 @@
 //! - [`review`]: the main job, from two trees to a report.
 //! - [`fix`]: patches in place of a full refresh, proved by the comparison they leave.
 //! - [`runbook`]: what to do before, during and after the deployment of a change.
+//! - [`backfill`]: a range of days of one table, filled again chunk by chunk.
 //! - [`run`]: pipelines on local rows, update after update.
 //! - [`report`]: text, JSON and the other formats.
 //! - [`cli`]: the command line.
 
 pub mod analyze;
+pub mod backfill;
 pub mod cli;
 pub mod confirm;
 pub mod diff;

@@ -137,6 +137,7 @@ fn run(case: &Case, given: bool) -> Result<Vec<Observed>, String> {
         pipeline: &unit.pipeline,
         tables: &tables,
         given: Some(&rows),
+        window: &[],
         before: &case.ddl(&["setup", "pre_sql"]),
         between: &case.ddl(&["setup", "between_runs", "sql"]),
         removed_between: &case.texts(&["setup", "between_runs", "rm"]),

@@ -199,8 +199,11 @@ fn fix() -> Command {
 
 fn plan() -> Command {
     Command::new("plan")
-        .about("Prints the runbook of a deployment: what to do before, during and after it")
-        .after_help("Exit codes: 0 the plan is printed; 2 wrong usage, an error of the tool, or nothing analysed.")
+        .about("Prints the runbook of a deployment: what to do before, during and after it; or that of a backfill")
+        .after_help(
+            "With --backfill the one revision that is named counts, else the working tree.\n\
+             Exit codes: 0 the plan is printed; 2 wrong usage, an error of the tool, nothing analysed, or no way to fill the table.",
+        )
         .arg(revisions())
         .args(compared_trees())
         .arg(
@@ -212,7 +215,35 @@ fn plan() -> Command {
                 .help("Form of the output"),
         )
         .arg(allow_empty())
+        .args(backfill_options())
         .args(analysis_options())
+}
+
+fn backfill_options() -> [Arg; 5] {
+    let day = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("DATE").requires("backfill").help(help)
+    };
+    [
+        Arg::new("backfill")
+            .long("backfill")
+            .value_name("TABLE")
+            .requires_all(["from", "to"])
+            .conflicts_with_all(["staged", "before", "after"])
+            .help("Fill a range of days of this table again, chunk by chunk, in the table's own form"),
+        day("from", "First day of the backfill, as 2024-01-31"),
+        day("to", "First day after the backfill: it is not filled"),
+        Arg::new("chunk")
+            .long("chunk")
+            .value_name("DAYS")
+            .value_parser(clap::value_parser!(u32).range(1..))
+            .requires("backfill")
+            .help("Days of one chunk [default: 1]"),
+        Arg::new("column")
+            .long("column")
+            .value_name("COLUMN")
+            .requires("backfill")
+            .help("Column that holds the day, where the table has several"),
+    ]
 }
 
 fn run() -> Command {

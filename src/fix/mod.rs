@@ -6,8 +6,9 @@
 mod edit;
 mod propose;
 mod python;
-mod sql;
+pub(crate) mod sql;
 
+pub(crate) use edit::bytes;
 pub use edit::{Edit, unified_diff};
 
 use crate::impact::Impact;

@@ -117,6 +117,49 @@ impl<'a> Statement<'a> {
         Some(self.lexemes.get(first)?.bytes.start..self.lexemes.last()?.bytes.end)
     }
 
+    /// The text of the query whose rows the statement writes or defines: of `INSERT` what stands behind the target and its clauses.
+    pub fn written_query(&self) -> Option<&'a str> {
+        let range = match self.word(0) {
+            Some("INSERT") => {
+                let starts = |index: &usize| matches!(self.word(*index), Some("SELECT" | "WITH" | "FROM"));
+                let first = self.outer(0..self.lexemes.len()).into_iter().find(starts)?;
+                self.lexemes.get(first)?.bytes.start..self.lexemes.last()?.bytes.end
+            }
+            _ => self.query()?,
+        };
+        self.text.get(range)
+    }
+
+    /// The same query over the tables as they are instead of streams of them. None where it keeps a watermark, which only
+    /// streams have.
+    pub fn batch_query(&self) -> Option<String> {
+        let query = self.written_query()?;
+        let inner = Statement::at(query, 0)?;
+        let mut text = String::with_capacity(query.len());
+        let mut kept = 0;
+        let mut skip = |range: &Range<usize>, text: &mut String| {
+            text.push_str(query.get(kept..range.start)?);
+            kept = range.end;
+            Some(())
+        };
+        let mut closing = Vec::new();
+        for (at, lexeme) in inner.lexemes.iter().enumerate() {
+            match inner.word(at) {
+                Some("WATERMARK") => return None,
+                Some("STREAM") => {
+                    let next = inner.lexemes.get(at + 1)?;
+                    let until = if next.kind == Kind::Open { next.bytes.end } else { next.bytes.start };
+                    closing.extend(inner.closing(at + 1).filter(|_| next.kind == Kind::Open));
+                    skip(&(lexeme.bytes.start..until), &mut text)?;
+                }
+                _ if closing.contains(&at) => skip(&lexeme.bytes, &mut text)?,
+                _ => {}
+            }
+        }
+        text.push_str(query.get(kept..)?);
+        Some(text)
+    }
+
     /// The innermost UNION one of whose operands holds a byte.
     pub fn union_around(&self, byte: usize) -> Option<Union> {
         let mut at = self.lexemes.iter().position(|lexeme| lexeme.bytes.end > byte)?;
@@ -300,6 +343,19 @@ mod tests {
         let text = "SELECT id, CAST(a AS INT) AS b, c FROM t";
         let (item, expression) = Statement::at(text, 0).unwrap().select_item(text.find("a AS INT").unwrap()).unwrap();
         assert_eq!((&text[item], &text[expression]), ("CAST(a AS INT) AS b", "CAST(a AS INT)"));
+    }
+
+    #[test]
+    fn a_written_query_is_told_without_its_streams() {
+        let batch = |text: &str| Statement::at(text, 0).unwrap().batch_query();
+        let insert = "INSERT OVERWRITE t PARTITION (d) SELECT id, d FROM a WHERE v = 'STREAM(x)'";
+        assert_eq!(batch(insert).unwrap(), "SELECT id, d FROM a WHERE v = 'STREAM(x)'");
+        let stream = "CREATE STREAMING TABLE t AS SELECT * FROM STREAM(a.b) x JOIN STREAM c.d y";
+        assert_eq!(batch(stream).unwrap(), "SELECT * FROM a.b x JOIN c.d y");
+        assert!(
+            batch("CREATE STREAMING TABLE t AS SELECT * FROM STREAM(a) WATERMARK ts DELAY OF INTERVAL 1 HOUR")
+                .is_none()
+        );
     }
 
     #[test]

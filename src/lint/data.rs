@@ -3,7 +3,7 @@
 use super::tables::TableFacts;
 use crate::engine::{Record, Row, typed};
 use crate::functions;
-use crate::model::{DataType, Expr, Field, Job, MergeAction, Plan, Step, StreamSink, Value, WriteOperation};
+use crate::model::{Call, DataType, Expr, Field, Job, MergeAction, Plan, Step, StreamSink, Value, WriteOperation};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +83,8 @@ pub struct Named {
     days: BTreeSet<Date>,
     /// Days that queries, predicates and PARTITION clauses ask for: what the input lies on.
     asked: BTreeSet<Date>,
+    /// Days that a range ends before: `d < DATE '2024-01-03'`.
+    excluded: BTreeSet<Date>,
     /// Keys that a query compares the key column with.
     keys: BTreeSet<i64>,
     /// Texts that something is compared with.
@@ -94,6 +96,7 @@ impl Named {
     pub fn of(job: &Job) -> Self {
         let mut named = Named::default();
         named.steps(&job.steps);
+        named.asked = named.asked.difference(&named.excluded).copied().collect();
         named
     }
 
@@ -106,9 +109,7 @@ impl Named {
                         self.expr(value);
                     }
                     self.operation(&write.operation);
-                    if let Some(condition) = write.options.get("replacewhere") {
-                        self.text(condition);
-                    }
+                    write.replace_where.iter().for_each(|condition| self.expr(condition));
                     if let crate::model::WriteTarget::Path(path) = &write.target {
                         self.days.extend(days_in(path));
                     }
@@ -158,14 +159,19 @@ impl Named {
     fn expr(&mut self, expr: &Expr) {
         expr.walk(&mut |inner| match inner {
             Expr::Literal { value: Value::String(text), .. } => self.text(text),
-            Expr::Literal { value: Value::Date(days), .. } => {
-                let day = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(*days)).ok();
-                self.days.extend(day);
-                self.asked.extend(day);
+            Expr::Literal { value: Value::Date(days), .. } => self.day(epoch_day(*days)),
+            Expr::Literal { value: Value::Timestamp(micros) | Value::TimestampNtz(micros), .. } => {
+                self.day(midnight(*micros));
             }
             Expr::Call(call) if call.function.as_ref() == "=" => self.comparison(&call.args),
+            Expr::Call(call) => self.excluded.extend(excluded_day(call)),
             _ => {}
         });
+    }
+
+    fn day(&mut self, day: Option<Date>) {
+        self.days.extend(day);
+        self.asked.extend(day);
     }
 
     /// `id = 3`, `v = 'x'`.
@@ -191,6 +197,29 @@ impl Named {
         self.days.extend(&days);
         self.asked.extend(days);
     }
+}
+
+/// The day that a strict comparison leaves out: the literal of `d < '…'`, `'…' < d`, `d > '…'`.
+fn excluded_day(call: &Call) -> Option<Date> {
+    if !matches!(call.function.as_ref(), "<" | ">") {
+        return None;
+    }
+    call.args.iter().find_map(|arg| match arg {
+        Expr::Literal { value: Value::String(text), .. } => days_in(text).into_iter().next(),
+        Expr::Literal { value: Value::Date(days), .. } => epoch_day(*days),
+        Expr::Literal { value: Value::Timestamp(micros) | Value::TimestampNtz(micros), .. } => midnight(*micros),
+        _ => None,
+    })
+}
+
+fn epoch_day(days: i32) -> Option<Date> {
+    jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(days)).ok()
+}
+
+/// The day of a moment, where that is its beginning.
+fn midnight(micros: i64) -> Option<Date> {
+    const DAY: i64 = 86_400_000_000;
+    (micros.rem_euclid(DAY) == 0).then(|| i32::try_from(micros.div_euclid(DAY)).ok().and_then(epoch_day))?
 }
 
 /// `2024-01-02` anywhere in a text.
@@ -307,7 +336,7 @@ fn value(field: &Field, cell: &Cell, at: usize, is_key: bool, is_partition: bool
     }
 }
 
-fn is_day_name(name: &str) -> bool {
+pub(crate) fn is_day_name(name: &str) -> bool {
     matches!(name, "d" | "day" | "date" | "dt" | "ds" | "p_date" | "event_date" | "load_date" | "snapshot_date")
         || name.ends_with("_date")
         || name.ends_with("_day")

@@ -2,13 +2,14 @@
 
 use super::data::{self, Named, Rows, Scenario};
 use super::label::Label;
-use super::snapshot::{Comparison, Key, Moments, Seen, Snapshot};
+use super::script::{operation_word, writes_into};
+use super::snapshot::{Comparison, Key, Moments, Seen, Snapshot, TextRow};
 use super::tables::TableFacts;
 use crate::engine::ExecutionError;
-use crate::engine::batch::{JobRun, TableKind, Transform, Warehouse, run_job};
+use crate::engine::batch::{JobRun, TableKind, Transform, Warehouse, Written, run_job};
 use crate::model::{
-    DataType, Expr, Field, Job, JoinKind, Node, Pipeline, Place, Plan, QualifiedName, Source, Step, StreamSink,
-    SubqueryKind, WriteOperation, WriteTarget,
+    BatchWrite, DataType, Expr, Field, Job, JoinKind, Node, Pipeline, Place, Plan, QualifiedName, Source, Step,
+    StreamSink, SubqueryKind, WriteOperation, WriteTarget,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,8 @@ pub struct Experiment<'a> {
     /// DDL on tables before the first run, and between the runs.
     pub before: &'a [(QualifiedName, String)],
     pub between: &'a [(QualifiedName, String)],
+    /// Partition values that the job means to replace as a whole, whether its input has rows of them or not.
+    pub window: &'a [String],
     /// Folders removed between the runs.
     pub removed_between: &'a [String],
 }
@@ -58,7 +61,7 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     for (name, statement) in setup.before {
         warehouse.alter(name, statement)?;
     }
-    let inputs: BTreeMap<String, Vec<super::snapshot::TextRow>> = input_rows(setup, &warehouse);
+    let inputs: BTreeMap<String, Vec<TextRow>> = input_rows(setup, &warehouse);
     let look = |warehouse: &Warehouse| -> BTreeMap<String, Seen> {
         targets.iter().map(|target| (target.clone(), seen(warehouse, target))).collect()
     };
@@ -94,9 +97,14 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
                 laid_out_anew: layout_before.get(target) != layout_after.get(target) && !is_gone(after_1.get(target)?),
             };
             let mut comparison = comparison(setup, target, &targets, &inputs);
+            let selected = first.written.iter().map(|written| written.rows.rows.len()).sum::<usize>();
             // A script that selects nothing has no input to find again.
-            if first.rows_written == Some(0) && !reads_targets(setup.job, &targets) {
+            if !first.written.is_empty() && selected == 0 && !reads_targets(setup.job, &targets) {
                 comparison.input.clear();
+            }
+            // Where a query computes values, what it gives is what must arrive: its input is not found again in any case.
+            if let (true, Some(rows)) = (computes(setup.job, target), queried(&first, target, &comparison.keys)) {
+                comparison.input = rows;
             }
             let labels = comparison.labels(&moments);
             Some(Observed {
@@ -113,13 +121,50 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
         .collect())
 }
 
+/// Whether some query of the writes into a table makes rows of its own, or gives a column a value that its input does not have.
+fn computes(job: &Job, target: &str) -> bool {
+    let plain = |expr: &Expr| match expr {
+        Expr::Alias { expr, .. } => matches!(**expr, Expr::Column(_) | Expr::Literal { .. }),
+        _ => true,
+    };
+    let mut found = false;
+    let writes = writes_into(job, target);
+    // Streams and MERGE bring rows that no query of a write shows.
+    let brings = |write: &BatchWrite| !matches!(operation_word(&write.operation), "ddl" | "delete" | "update");
+    if writes.iter().any(|placed| placed.write.query.is_none() && brings(placed.write)) {
+        return false;
+    }
+    for query in writes.iter().filter_map(|placed| placed.write.query.as_ref()) {
+        query.walk(&mut |node| {
+            found |= match &node.node {
+                Node::Project { list: columns, .. } | Node::WithColumns { columns, .. } => !columns.iter().all(plain),
+                Node::Aggregate { .. } | Node::Generate { .. } | Node::Pivot { .. } | Node::Unpivot { .. } => true,
+                _ => false,
+            };
+        });
+    }
+    found
+}
+
+/// What the queries of a run gave to a table; none where they do not name its partition columns.
+fn queried(run: &JobRun, target: &str, keys: &[Key]) -> Option<Vec<TextRow>> {
+    let own: Vec<&Written> = run.written.iter().filter(|written| same_name(&written.target, target)).collect();
+    let names = |written: &Written, key: &Key| {
+        let (Key::Column(name) | Key::Day(name)) = key;
+        written.rows.schema.field(name).is_some()
+    };
+    let named = own.iter().all(|written| keys.iter().all(|key| names(written, key)));
+    (named && !own.is_empty())
+        .then(|| own.iter().flat_map(|written| Snapshot::of_rows(&written.rows, None).rows).collect())
+}
+
 fn supported(run: &JobRun) -> Result<(), ExecutionError> {
     run.unsupported().map_or(Ok(()), |error| Err(error.clone()))
 }
 
 fn seen(warehouse: &Warehouse, target: &str) -> Seen {
     let contents = warehouse.contents(target)?;
-    Ok(Snapshot::of(&contents, warehouse.history(target)))
+    Ok(Snapshot::of_rows(&contents.rows, warehouse.history(target)))
 }
 
 /// The tables that are there before the first run, with their rows.
@@ -214,7 +259,7 @@ fn matches_on_day(on: &Expr, setup: &Experiment<'_>) -> bool {
     found
 }
 
-pub(super) fn same_name(a: &str, b: &str) -> bool {
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
     let clean = |name: &str| name.trim_end_matches('/').replace('`', "").to_lowercase();
     let (a, b) = (clean(a), clean(b));
     a == b
@@ -355,7 +400,7 @@ fn replaces_column(job: &Job, columns: &[Key]) -> bool {
 }
 
 /// Rows of what the job reads and does not write, by table.
-fn input_rows(setup: &Experiment<'_>, warehouse: &Warehouse) -> BTreeMap<String, Vec<super::snapshot::TextRow>> {
+fn input_rows(setup: &Experiment<'_>, warehouse: &Warehouse) -> BTreeMap<String, Vec<TextRow>> {
     let reads = read_names(setup.job);
     let mut inputs = BTreeMap::new();
     for table in setup.tables.iter().filter(|table| reads.iter().any(|read| same_name(read, &table.name))) {
@@ -378,7 +423,7 @@ fn comparison(
     setup: &Experiment<'_>,
     target: &str,
     targets: &[String],
-    inputs: &BTreeMap<String, Vec<super::snapshot::TextRow>>,
+    inputs: &BTreeMap<String, Vec<TextRow>>,
 ) -> Comparison {
     let table = setup.tables.iter().find(|table| same_name(&table.name, target)).or_else(|| setup.tables.first());
     let fields = table.map(|table| table.schema.fields.as_slice()).unwrap_or_default();
@@ -393,7 +438,7 @@ fn comparison(
         .filter(|(name, _)| !targets.iter().any(|target| same_name(target, name)))
         .flat_map(|(_, rows)| rows.iter().cloned())
         .collect();
-    Comparison { id, keys, input, window: Vec::new(), input_expected: input_expected(setup.job) }
+    Comparison { id, keys, input, window: setup.window.to_vec(), input_expected: input_expected(setup.job) }
 }
 
 /// The partition columns; of a table without, or with transforms only, the day of its first date or time.

@@ -14,8 +14,11 @@ mod snapshot;
 mod tables;
 
 pub use data::Rows;
+pub(crate) use data::is_day_name;
+pub(crate) use experiment::same_name;
 pub use experiment::{Experiment, Observed, experiment};
 pub use label::{Label, effect};
+pub(crate) use script::{operation_word, writes_into};
 pub use snapshot::Snapshot;
 pub use tables::{TableFacts, facts};
 
@@ -51,6 +54,7 @@ pub fn run_scripts(tree: &dyn Tree, units: &[Unit], given: Option<&Rows>, cache:
                 pipeline: &unit.pipeline,
                 tables: &tables,
                 given,
+                window: &[],
                 before: &[],
                 between: &[],
                 removed_between: &[],
@@ -165,21 +169,21 @@ fn verdicts(run: &ScriptRuns, jobs: &[&Job], given: Option<&Rows>) -> Vec<(Write
     let mut targets: Vec<String> = Vec::new();
     for placed in script::writes(job) {
         let name = script::target_text(&placed.write.target);
-        if !targets.iter().any(|known| experiment::same_name(known, &name)) {
+        if !targets.iter().any(|known| same_name(known, &name)) {
             targets.push(name);
         }
     }
     let mut verdicts = Vec::new();
     for target in targets {
-        let writes = script::writes_into(job, &target);
+        let writes = writes_into(job, &target);
         if script::only_defines(&writes) {
             continue;
         }
-        let table = tables.iter().find(|table| experiment::same_name(&table.name, &target));
+        let table = tables.iter().find(|table| same_name(&table.name, &target));
         let observed = match &run.observed {
             Ok(all) => all
                 .iter()
-                .find(|seen| experiment::same_name(&seen.target, &target))
+                .find(|seen| same_name(&seen.target, &target))
                 .cloned()
                 .ok_or_else(|| "its target is not known".to_owned()),
             Err(error) => Err(error.message.clone()),
@@ -221,11 +225,12 @@ fn proven(
         pipeline: &run.unit.pipeline,
         tables,
         given,
+        window: &[],
         before: &[],
         between: &[],
         removed_between: &[],
     };
     let seen = experiment(&setup).ok()?;
-    let holds = seen.iter().any(|seen| experiment::same_name(&seen.target, target) && seen.labels.is_empty());
+    let holds = seen.iter().any(|seen| same_name(&seen.target, target) && seen.labels.is_empty());
     holds.then_some(ProvenFix { code: rewrite.code })
 }

@@ -1,8 +1,7 @@
 //! A table as a reader sees it at one moment, in text, and the comparison of three such moments.
 
 use super::label::Label;
-use crate::engine::ExecutionError;
-use crate::engine::batch::Contents;
+use crate::engine::{ExecutionError, Rows};
 use crate::functions;
 use crate::model::{DataType, Value};
 use jiff::tz::TimeZone;
@@ -24,9 +23,9 @@ pub struct Snapshot {
 pub type Seen = Result<Snapshot, ExecutionError>;
 
 impl Snapshot {
-    pub fn of(contents: &Contents, history: Option<(usize, Option<u64>)>) -> Self {
-        let fields = &contents.rows.schema.fields;
-        let rows = contents.rows.rows.iter().map(|row| {
+    pub fn of_rows(rows: &Rows, history: Option<(usize, Option<u64>)>) -> Self {
+        let fields = &rows.schema.fields;
+        let rows = rows.rows.iter().map(|row| {
             fields
                 .iter()
                 .zip(row.iter())
@@ -57,7 +56,7 @@ pub struct Comparison {
     /// Columns that make its partition; a day where the table's partitions are made of a time.
     pub keys: Vec<Key>,
     pub input: Vec<TextRow>,
-    /// Partitions that the script names as its window.
+    /// Partition values whose rows may all go: the script means to replace them.
     pub window: Vec<String>,
     /// All input rows must be in the table after run 1.
     pub input_expected: bool,
@@ -140,10 +139,9 @@ impl Comparison {
         }
         let readable = one.is_some() || nothing_there;
         let gone = if readable { beyond(&kb, &k1) } else { Vec::new() };
-        let touched: BTreeSet<Vec<Option<String>>> = (self.input.iter().map(|row| self.partition(row)))
-            .chain(self.window.iter().map(|day| vec![Some(day.clone())]))
-            .collect();
-        if gone.iter().any(|(_, partition)| !touched.contains(partition)) {
+        let touched: BTreeSet<Vec<Option<String>>> = self.input.iter().map(|row| self.partition(row)).collect();
+        let meant = |partition: &[Option<String>]| partition.iter().flatten().any(|value| self.window.contains(value));
+        if gone.iter().any(|(_, partition)| !touched.contains(partition) && !meant(partition)) {
             labels.insert(Label::Lost);
         }
         let (grown, shrunk) = match (one, two) {

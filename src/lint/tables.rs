@@ -2,7 +2,7 @@
 
 use crate::engine::Row;
 use crate::engine::batch::{Definition, TableKind, Transform, Warehouse};
-use crate::model::{Job, Pipeline, QualifiedName, Schema, SourceFacts, Step, WriteOperation, WriteTarget};
+use crate::model::{Field, Job, Pipeline, QualifiedName, Schema, SourceFacts, Step, WriteOperation, WriteTarget};
 use std::collections::BTreeMap;
 
 /// A table or folder that is there before the script runs.
@@ -37,7 +37,7 @@ impl TableFacts {
             name,
             format,
             kind,
-            schema: facts.schema.clone()?,
+            schema: in_order(facts.schema.clone()?, kind, &facts.partitioned_by),
             partition_by: facts.partitioned_by.clone(),
             bucketed: false,
             properties: facts.other.clone(),
@@ -55,12 +55,13 @@ impl TableFacts {
         }
         let format = write.format.clone().unwrap_or_else(|| pipeline.table_format.clone());
         let lake = matches!(format.as_str(), "delta" | "iceberg");
+        let kind = if lake { TableKind::Lake } else { TableKind::Files };
         Some(TableFacts {
             name: name.to_string(),
-            kind: if lake { TableKind::Lake } else { TableKind::Files },
+            kind,
             format,
             folder: false,
-            schema: schema.clone(),
+            schema: in_order(schema.clone(), kind, &write.partition_by),
             partition_by: write.partition_by.clone(),
             bucketed: write.bucket_by.is_some(),
             properties: write.options.clone(),
@@ -90,6 +91,16 @@ impl TableFacts {
         };
         warehouse.create_table(&name, definition, rows);
     }
+}
+
+/// Columns in the order that the catalog keeps: of tables of files, partition columns stand last (`PartitioningUtils`).
+fn in_order(schema: Schema, kind: TableKind, partition_by: &[String]) -> Schema {
+    if kind == TableKind::Lake {
+        return schema;
+    }
+    let by = |field: &Field| partition_by.iter().any(|name| name.eq_ignore_ascii_case(&field.name));
+    let (last, first): (Vec<Field>, Vec<Field>) = schema.fields.into_iter().partition(by);
+    Schema { fields: first.into_iter().chain(last).collect(), complete: schema.complete }
 }
 
 /// What is known of tables: `sources:` of the script's configuration first, then definitions that other scripts hold.

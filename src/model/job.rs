@@ -100,7 +100,7 @@ pub enum WriteOperation {
     Ignore,
     /// `writeTo.overwritePartitions()`.
     OverwritePartitions,
-    /// `writeTo.overwrite(condition)`, `INSERT INTO … REPLACE WHERE`, option `replaceWhere` stays an option.
+    /// `writeTo.overwrite(condition)`, `INSERT INTO … REPLACE WHERE`; the option `replaceWhere` is [`BatchWrite::replace_where`].
     OverwriteWhere(Expr),
     /// `INSERT INTO … REPLACE USING (a, b)`.
     ReplaceUsing(Vec<String>),
@@ -192,6 +192,8 @@ pub struct BatchWrite {
     pub bucket_by: Option<(u32, Vec<String>)>,
     /// By lower-case name.
     pub options: BTreeMap<String, String>,
+    /// What the option `replaceWhere` says; opaque where that is not understood.
+    pub replace_where: Option<Expr>,
     /// PARTITION clause of INSERT.
     pub partition: Vec<PartitionValue>,
     /// Column list of INSERT.
@@ -217,6 +219,7 @@ impl BatchWrite {
             partition_by: Vec::new(),
             bucket_by: None,
             options: BTreeMap::new(),
+            replace_where: None,
             partition: Vec::new(),
             columns: None,
             by_name: false,

@@ -3,6 +3,7 @@
 //! Takes a [`Report`], which is complete in itself (also the texts that its places stand in), and gives one string a format.
 //! Whatever came out of a repository is made harmless for the format it goes to.
 
+pub mod backfill;
 mod diagram;
 mod github;
 mod gitlab;

@@ -8,6 +8,7 @@ mod start;
 pub use alternative::Alternative;
 pub(crate) use alternative::suffix_of;
 pub use start::SourceStart;
+pub(crate) use start::{python, start};
 
 use crate::analyze::Analysis;
 use crate::diff::FlowStatus;
@@ -25,7 +26,7 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    fn new(language: CodeLanguage, code: impl Into<String>) -> Self {
+    pub(crate) fn new(language: CodeLanguage, code: impl Into<String>) -> Self {
         let language = match language {
             CodeLanguage::Sql => "sql",
             CodeLanguage::Python => "python",

@@ -61,7 +61,8 @@ fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
 /// A moment that whoever deploys fills in.
 const MOMENT: &str = "2026-01-01T00:00:00Z";
 
-fn start(pipeline: &Pipeline, read: &Read, language: CodeLanguage) -> SourceStart {
+/// Where a read starts, and the option that moves it; pipeline, dataset and flow stay empty.
+pub(crate) fn start(pipeline: &Pipeline, read: &Read, language: CodeLanguage) -> SourceStart {
     let (source, starts, option, value) = match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => {
             let set = first(read, &["startingversion", "startingtimestamp"]);
@@ -155,7 +156,7 @@ fn sql(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-pub(super) fn python(text: &str) -> String {
+pub(crate) fn python(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 

@@ -186,17 +186,17 @@ impl Run<'_> {
             WriteOperation::OverwritePartitions => Replaced::Partitions,
             WriteOperation::OverwriteWhere(condition) => Replaced::Where(condition.clone()),
             WriteOperation::Overwrite if delta => {
-                if let Some(condition) = option("replacewhere") {
+                if let Some(condition) = &write.replace_where {
                     if is_dynamic(option("partitionoverwritemode")) {
                         return Err(refused(
                             "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE",
                             "replaceWhere cannot be used together with dynamic partition overwrite",
                         ));
                     }
-                    let parsed = crate::engine::batch::merge::condition(condition).ok_or_else(|| {
-                        ExecutionError::unsupported(format!("replaceWhere `{condition}` is not read"))
-                    })?;
-                    return Ok(Replaced::Where(parsed));
+                    if matches!(condition, Expr::Opaque(_)) {
+                        return Err(ExecutionError::unsupported("what replaceWhere says is not understood"));
+                    }
+                    return Ok(Replaced::Where(condition.clone()));
                 }
                 let dynamic = match option("partitionoverwritemode") {
                     Some(mode) => mode.eq_ignore_ascii_case("dynamic"),

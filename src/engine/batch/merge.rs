@@ -21,35 +21,6 @@ enum Outcome {
     Values(Row),
 }
 
-/// A predicate as `replaceWhere` writes it: comparisons of a column with a literal, joined by AND.
-pub(super) fn condition(text: &str) -> Option<Expr> {
-    let part = |text: &str| -> Option<Expr> {
-        let text = text.trim();
-        let operator = [">=", "<=", "<>", "=", ">", "<"].into_iter().find(|op| text.contains(op))?;
-        let (column, value) = text.split_once(operator)?;
-        let column = column.trim().trim_matches('`');
-        let plain = !column.is_empty() && column.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let value = value.trim();
-        let lower = value.to_lowercase();
-        let quoted = lower.strip_prefix("date").map_or(value, |_| value.get(4..).unwrap_or_default().trim());
-        let literal = match quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-            Some(inner) => Expr::string(inner),
-            None => Expr::integer(value.parse().ok()?),
-        };
-        let function = if operator == "<>" { "!=" } else { operator };
-        plain.then(|| Expr::call(function, vec![Expr::column(column), literal]))
-    };
-    let mut parts = Vec::new();
-    let lower = text.to_lowercase();
-    let mut start = 0;
-    for (at, _) in lower.match_indices(" and ") {
-        parts.push(part(text.get(start..at)?)?);
-        start = at + 5;
-    }
-    parts.push(part(text.get(start..)?)?);
-    parts.into_iter().reduce(|a, b| Expr::call("and", vec![a, b]))
-}
-
 impl Run<'_> {
     /// # Errors
     /// Those of the condition.

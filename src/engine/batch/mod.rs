@@ -18,10 +18,11 @@ mod warehouse;
 
 pub use folder::FolderFile;
 pub use lake::{LakeFile, LakeTable, Snapshot};
-pub use partition::Transform;
+pub use partition::{Function, Transform};
 pub use warehouse::{Contents, Definition, TableKind, Warehouse};
 
 use super::error::ExecutionError;
+use super::row::Rows;
 use crate::model::{BatchWrite, Job, Place, Step, WriteOperation, WriteTarget};
 use query::Run;
 use std::collections::BTreeMap;
@@ -35,8 +36,16 @@ pub struct JobRun {
     pub thread_errors: Vec<(ExecutionError, Place)>,
     /// Functions that were evaluated as uninterpreted ones.
     pub uninterpreted: Vec<String>,
-    /// Rows that its queries gave; none where no query ran.
-    pub rows_written: Option<usize>,
+    /// What its statements gave to their targets, in order.
+    pub written: Vec<Written>,
+}
+
+/// Rows that a statement's query gave, under the query's own column names.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// Table or path, as the script names it.
+    pub target: String,
+    pub rows: Rows,
 }
 
 impl JobRun {
@@ -61,7 +70,7 @@ pub fn run_job(job: &Job, warehouse: &mut Warehouse, version: (u32, u32), clock:
         error: outcome.err(),
         thread_errors: std::mem::take(&mut run.thread_errors),
         uninterpreted,
-        rows_written: run.rows_written,
+        written: std::mem::take(&mut run.written),
     }
 }
 
@@ -140,6 +149,19 @@ impl Run<'_> {
     }
 
     fn write(&mut self, write: &BatchWrite) -> Result<(), ExecutionError> {
+        self.queried.clear();
+        let outcome = self.write_target(write);
+        // The statement's own query is the first that runs for it.
+        let rows = std::mem::take(&mut self.queried).into_iter().next();
+        let target = match &write.target {
+            WriteTarget::Table(name) => name.to_string(),
+            WriteTarget::Path(path) | WriteTarget::Unknown(path) => path.clone(),
+        };
+        self.written.extend(rows.filter(|_| write.query.is_some()).map(|rows| Written { target, rows }));
+        outcome
+    }
+
+    fn write_target(&mut self, write: &BatchWrite) -> Result<(), ExecutionError> {
         if let WriteOperation::Invalid { class, reason } = &write.operation {
             return Err(ExecutionError::new(*class, reason.clone()));
         }

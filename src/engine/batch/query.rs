@@ -1,5 +1,6 @@
 //! One run of a script: its session, and how it executes queries.
 
+use super::Written;
 use super::warehouse::{TableKind, Warehouse, normalized};
 use crate::analyze::{AnalyzedFlow, analyze};
 use crate::engine::error::ExecutionError;
@@ -29,7 +30,9 @@ pub struct Run<'a> {
     pub ahead: BTreeMap<String, Rows>,
     pub thread_errors: Vec<(ExecutionError, Place)>,
     pub uninterpreted: Vec<String>,
-    pub rows_written: Option<usize>,
+    /// Rows of the queries that ran for the statement under way.
+    pub queried: Vec<Rows>,
+    pub written: Vec<Written>,
 }
 
 /// Class of a failure inside a Python function; its message begins so.
@@ -58,7 +61,8 @@ impl<'a> Run<'a> {
             ahead: BTreeMap::new(),
             thread_errors: Vec::new(),
             uninterpreted: Vec::new(),
-            rows_written: None,
+            queried: Vec::new(),
+            written: Vec::new(),
         }
     }
 
@@ -145,6 +149,7 @@ impl<'a> Run<'a> {
     /// What its execution fails with.
     pub fn execute(&mut self, resolved: &Resolved) -> Result<Rows, ExecutionError> {
         if let Some(rows) = &resolved.ahead {
+            self.queried.push(rows.clone());
             return Ok(rows.clone());
         }
         let session = Session { conf: self.conf.clone(), now: self.clock, ..Session::default() };
@@ -152,12 +157,12 @@ impl<'a> Run<'a> {
         let tables = Scan { run: self, seen: &seen };
         let output = run_batch(&resolved.flow.optimized, &tables, &session).map_err(|error| self.raised(error))?;
         self.uninterpreted.extend(output.uninterpreted);
-        self.rows_written = Some(self.rows_written.unwrap_or(0) + output.rows.rows.len());
         // Nullability and names are those of the analysis; rows are in its order.
         let mut rows = output.rows;
         for (field, known) in rows.schema.fields.iter_mut().zip(&resolved.flow.schema.fields) {
             field.name.clone_from(&known.name);
         }
+        self.queried.push(rows.clone());
         Ok(rows)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::pyspark::{self, option_text, reader::table_name};
+use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Value, Writer};
 use crate::model::{
     BatchWrite, Expr, Node, Place, Plan, QualifiedName, Read, SinkTarget, Source, Step, StreamQuery, StreamSink,
@@ -163,6 +164,9 @@ fn write(
     write.partition_by.clone_from(&writer.partition_by);
     write.bucket_by.clone_from(&writer.bucket_by);
     write.options.clone_from(&writer.options);
+    if let Some(condition) = writer.options.get("replacewhere") {
+        write.replace_where = Some(sql_text::expression(interpreter, condition, &arguments.place));
+    }
     write.query = Some(pyspark::plan_of(interpreter, &writer.frame, &arguments.place));
     interpreter.record_write(write);
 }
