@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde_yaml::Value as Yaml;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use unicode_width::UnicodeWidthStr;
 
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
@@ -103,6 +104,7 @@ fn check(folder: &Path) -> Vec<String> {
     }
     wrong.extend(check_json(&report));
     wrong.extend(check_golden(folder, &report));
+    wrong.extend([60, 80].into_iter().flat_map(|width| too_wide(&report, width)));
     for (side, name) in [(&before, "before"), (&after, "after")] {
         let same = compare(side, side, &case);
         if !same.findings.is_empty() || same.worst() != Effect::None {
@@ -135,6 +137,25 @@ fn check_golden(folder: &Path, report: &Report) -> Option<String> {
         Ok(known) if known != text => Some("the text report is not report.txt; see PIPELINT_BLESS".to_owned()),
         Ok(_) => None,
     }
+}
+
+/// Lines of the text report that are wider than they had to be. Code and its places, commands and long names are never broken.
+fn too_wide(report: &Report, width: usize) -> Vec<String> {
+    let text = render(report, Format::Text, Style { width, ..Style::default() });
+    let prose = text.split("To run, after the deployment").next().unwrap_or_default();
+    let is_code = |line: &str| {
+        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        ["|", "-->", ":::", "..."].iter().any(|gutter| rest.starts_with(gutter))
+    };
+    let breaks = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.len() > 2 && words.iter().all(|word| word.width() <= width / 2)
+    };
+    prose
+        .lines()
+        .filter(|line| line.width() > width && !is_code(line) && breaks(line))
+        .map(|line| format!("wider than {width}: {line}"))
+        .collect()
 }
 
 #[test]

@@ -192,14 +192,11 @@ impl Canonical {
                 parts.dedup();
                 format!("({})", parts.join(&format!(" {name} ")))
             }
-            ("=" | "<=>" | "!=" | "+" | "*" | "&" | "|" | "^", [_, _]) => {
-                let mut operands = texts();
-                operands.sort();
-                format!("({})", operands.join(&format!(" {name} ")))
+            ("=" | "<=>" | "!=" | "+" | "*" | "&" | "|" | "^", [a, b]) => {
+                format!("({})", self.commuted(a, b, lambda).join(&format!(" {name} ")))
             }
-            (">", [a, b]) => format!("({} < {})", self.text(b, lambda), self.text(a, lambda)),
-            (">=", [a, b]) => format!("({} <= {})", self.text(b, lambda), self.text(a, lambda)),
-            ("<" | "<=" | "-" | "/" | "%" | "div", [a, b]) => {
+            ("<" | "<=" | ">" | ">=", [a, b]) => self.ordering(name, a, b, lambda),
+            ("-" | "/" | "%" | "div", [a, b]) => {
                 format!("({} {name} {})", self.text(a, lambda), self.text(b, lambda))
             }
             ("not", [inner]) => self.negation(inner, lambda),
@@ -213,11 +210,9 @@ impl Canonical {
                 let mut items: Vec<String> = list.iter().map(|e| self.text(e, lambda)).collect();
                 items.sort();
                 items.dedup();
-                match items.as_slice() {
-                    [only] => {
-                        let mut sides = [self.text(value, lambda), only.clone()];
-                        sides.sort();
-                        format!("({})", sides.join(" = "))
+                match list {
+                    [only, ..] if items.len() == 1 => {
+                        format!("({})", self.commuted(value, only, lambda).join(" = "))
                     }
                     _ => format!("({} in ({}))", self.text(value, lambda), items.join(", ")),
                 }
@@ -231,6 +226,30 @@ impl Canonical {
             ("struct" | "named_struct", _) => format!("struct({})", self.struct_fields(call, lambda)),
             _ => self.plain_call(call, name, &texts(), lambda),
         }
+    }
+
+    /// Both operands in an order of their own, a literal last, as people write it.
+    fn commuted(&self, a: &Expr, b: &Expr, lambda: &[&str]) -> [String; 2] {
+        let mut operands = [(is_literal(a), self.text(a, lambda)), (is_literal(b), self.text(b, lambda))];
+        operands.sort();
+        operands.map(|(_, text)| text)
+    }
+
+    /// `a > b` as `b < a`, and `1 < a` as `a > 1`.
+    fn ordering(&self, operator: &str, a: &Expr, b: &Expr, lambda: &[&str]) -> String {
+        let turned = match operator {
+            "<" => ">",
+            "<=" => ">=",
+            ">" => "<",
+            _ => "<=",
+        };
+        let turns = match (is_literal(a), is_literal(b)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => operator.starts_with('>'),
+        };
+        let (left, operator, right) = if turns { (b, turned, a) } else { (a, operator, b) };
+        format!("({} {operator} {})", self.text(left, lambda), self.text(right, lambda))
     }
 
     fn plain_call(&self, call: &Call, name: &str, args: &[String], lambda: &[&str]) -> String {
@@ -535,6 +554,14 @@ pub(super) fn source_text(source: &Source, read: &Read) -> String {
             let named: Vec<&str> = topic.iter().filter_map(|option| read.option(option)).collect();
             if named.is_empty() { format.clone() } else { format!("{format}:{}", named.join(",")) }
         }
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal { .. } => true,
+        Expr::Cast { expr, .. } => is_literal(expr),
+        _ => false,
     }
 }
 

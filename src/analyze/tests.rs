@@ -234,7 +234,7 @@ fn columns_of_unknown_sources_are_made_on_demand() {
     let join = flow("SELECT o.x, p.y FROM STREAM(other) o JOIN STREAM(third) p ON o.id = p.id WHERE o.f.g = 1");
     assert_eq!(
         join.aspects.text,
-        "select x: other.x, y: third.y from inner join [(other.id = third.id)] (filter [(1 = other.f.g)] stream other) (stream third)"
+        "select x: other.x, y: third.y from inner join [(other.id = third.id)] (filter [(other.f.g = 1)] stream other) (stream third)"
     );
 }
 

@@ -19,8 +19,10 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let options = options(args, &folder)?;
     let quiet = args.get_flag("quiet");
     let progress = Progress::start("comparing", quiet);
-    let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
+    let mut report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     drop(progress);
+    let fail_on = fail_on(args, report.fail_on)?;
+    report.fail_on = Some(fail_on);
     let nothing = quiet && report.worst() == Effect::None && report.open_findings() == 0;
     let formats: Vec<_> =
         formats.into_iter().filter(|(f, file)| !nothing || *f != Format::Text || file.is_some()).collect();
@@ -31,7 +33,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
             "name the pipelines in pipelint.yaml, run in the right folder, or pass --allow-empty",
         ));
     }
-    Ok(if report.fails(fail_on(args, report.fail_on)?) { Outcome::Findings } else { Outcome::Clean })
+    Ok(if report.fails(fail_on) { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// Compares two revisions of a repository with default options and prints the text report.

@@ -15,9 +15,16 @@ pub fn colored(choice: Option<&str>) -> bool {
     }
 }
 
-/// Columns to write for: those of the terminal that COLUMNS tells, 100 where nothing does.
+/// Columns where nothing tells them.
+const DEFAULT_WIDTH: usize = 100;
+/// Narrower text cannot be read.
+const LEAST_WIDTH: usize = 40;
+
+/// Columns to write for: `COLUMNS`, else those of the terminal.
 pub fn width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|width| *width >= 40).unwrap_or(100)
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    told.or_else(terminal).unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
 }
 
 /// Prints to standard output; a closed pipe is no error (`pipelint … | head`).

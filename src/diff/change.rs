@@ -38,7 +38,7 @@ impl From<Vec<String>> for Fact {
 }
 
 impl Fact {
-    /// An empty text or list.
+    /// Says nothing: no text, no item.
     pub fn is_empty(&self) -> bool {
         match self {
             Fact::Text(value) => value.is_empty(),
@@ -48,11 +48,10 @@ impl Fact {
     }
 }
 
-/// As a message shows it: a list is joined with commas, an empty one reads `nothing`.
+/// As a message shows it: a list is joined with commas.
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            _ if self.is_empty() => f.write_str("nothing"),
             Fact::Flag(value) => write!(f, "{value}"),
             Fact::Number(value) => write!(f, "{value}"),
             Fact::Text(value) => f.write_str(value),

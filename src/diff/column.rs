@@ -45,7 +45,7 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
         } else if old.complete {
             let change = Change::new("column-added", pipeline)
                 .fact("column", column.name.as_str())
-                .fact("type_after", column.data_type.to_string())
+                .fact("type_after", type_name(&column.data_type))
                 .fact("nondeterministic", is_nondeterministic(&column.text))
                 .fact("declared", declared)
                 .fact("new_in_source", is_new_in_source(comparison, &column.text));
@@ -55,12 +55,17 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
     for column in gone.into_iter().filter(|_| new.complete) {
         let change = Change::new("column-dropped", pipeline)
             .fact("column", column.name.as_str())
-            .fact("type_before", column.data_type.to_string())
+            .fact("type_before", type_name(&column.data_type))
             .fact("declared", declared)
             .fact("column_mapping", column_mapping);
         changes.push(change.places(&column.place, &Default::default()));
     }
     changes
+}
+
+/// Empty where the type is not known.
+fn type_name(data_type: &DataType) -> String {
+    if *data_type == DataType::Unknown { String::new() } else { data_type.to_string() }
 }
 
 fn find<'a>(columns: &'a [OutputColumn], name: &str) -> Option<&'a OutputColumn> {

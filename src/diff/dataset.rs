@@ -26,7 +26,12 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &DatasetPair, changes:
     let mut found = Vec::new();
     if let Some((old, old_pipeline)) = old {
         if old.kind != new.kind {
-            found.push(Change::new("dataset-kind-changed", &new_pipeline.key).values(kind(old.kind), kind(new.kind)));
+            found.push(
+                Change::new("dataset-kind-changed", &new_pipeline.key)
+                    .values(kind(old.kind), kind(new.kind))
+                    .fact("was", kind(old.kind).replace('-', " "))
+                    .fact("is", kind(new.kind).replace('-', " ")),
+            );
         }
         let stored = |dataset: &Dataset| !matches!(dataset.kind, DatasetKind::View | DatasetKind::Sink);
         if stored(old) && stored(new) {

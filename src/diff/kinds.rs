@@ -54,6 +54,8 @@ pub const FACTS: &[(&str, &str)] = &[
     ("flow_kind", "text: default, append, once, auto-cdc, auto-cdc-once, replace-where, replace-using or stream-job"),
     ("output_mode", "text: append, update or complete; flows of pipelines append"),
     ("stateful", "flag: the flow kept state before"),
+    ("was", "the kind of dataset before, in words"),
+    ("is", "the kind of dataset after, in words"),
     ("watermarked", "flag: the flow had a watermark before"),
     ("aggregated", "flag: the flow aggregated before"),
     ("columns", "text: the columns that the flow gives, as SQL lists them"),
@@ -200,7 +202,7 @@ kinds! {
     "dataset-removed": "a dataset is no longer defined" ["readers", "private"];
     "dataset-renamed": "a dataset has another name and the same content" ["before", "after", "readers"];
     "dataset-moved": "a dataset's definition moved to another pipeline" ["before", "after", "private", "once_flows"];
-    "dataset-kind-changed": "streaming table, materialized view or view became another of these" ["before", "after"];
+    "dataset-kind-changed": "streaming table, materialized view or view became another of these" ["before", "after", "was", "is"];
     "dataset-owned-twice": "two pipelines define one table" ["pipelines"];
     "partitioning-changed": "partition columns changed" ["before", "after", "added", "removed"];
     "clustering-changed": "clustering columns changed" ["before", "after", "added", "removed"];

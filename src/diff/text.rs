@@ -138,7 +138,7 @@ pub fn readable(text: &str, sources: &[String]) -> String {
         };
         text = replace_prefix(&text, source, &short);
     }
-    short_windows(&without_hashes(&intervals(&text)))
+    without_parentheses(&short_windows(&without_hashes(&intervals(&text)))).to_owned()
 }
 
 /// `source.` at the start of a name, replaced.
@@ -162,17 +162,40 @@ fn replace_prefix(text: &str, source: &str, short: &str) -> String {
     result + rest
 }
 
-/// `interval day to second 'INTERVAL '0 01:00:00' DAY TO SECOND'` as `1 hour`.
+/// `(a = b)` as `a = b`.
+fn without_parentheses(text: &str) -> &str {
+    let inner = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+    inner.filter(|inner| is_balanced(inner)).unwrap_or(text)
+}
+
+/// No parenthesis closes what was opened before the text; those in string literals do not count.
+fn is_balanced(text: &str) -> bool {
+    let (mut depth, mut quoted) = (0usize, false);
+    for c in text.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => match depth.checked_sub(1) {
+                Some(rest) => depth = rest,
+                None => return false,
+            },
+            _ => {}
+        }
+    }
+    depth == 0
+}
+
+/// `interval '0 00:10:00' day to second` as `INTERVAL 10 MINUTES`.
 fn intervals(text: &str) -> String {
-    const OPEN: &str = "interval day to second 'INTERVAL '";
-    const CLOSE: &str = "' DAY TO SECOND'";
+    const OPEN: &str = "interval '";
+    const CLOSE: &str = "' day to second";
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((head, tail)) = rest.split_once(OPEN) {
         result.push_str(head);
         match tail.split_once(CLOSE).and_then(|(value, after)| Some((day_time(value)?, after))) {
             Some((micros, after)) => {
-                result.push_str(&duration(micros));
+                result.push_str(&format!("{INTERVAL}{}", duration(micros).to_uppercase()));
                 rest = after;
             }
             None => {
@@ -183,6 +206,8 @@ fn intervals(text: &str) -> String {
     }
     result + rest
 }
+
+const INTERVAL: &str = "INTERVAL ";
 
 /// Microseconds of `d hh:mm:ss`.
 fn day_time(text: &str) -> Option<i64> {
@@ -210,15 +235,20 @@ fn without_hashes(text: &str) -> String {
     result + rest
 }
 
-/// `window(ts, 1 hour, 1 hour, 0 seconds)` as `window(ts, 1 hour)`.
+/// `window(ts, INTERVAL 1 HOUR, INTERVAL 1 HOUR, INTERVAL 0 SECONDS)` as `window(ts, '1 hour')`.
 fn short_windows(text: &str) -> String {
     let Some(at) = text.find("window(") else { return text.to_owned() };
     let Some((arguments, rest)) = arguments(text.get(at + "window(".len()..).unwrap_or_default()) else {
         return text.to_owned();
     };
+    let span = |argument: &String| match argument.strip_prefix(INTERVAL) {
+        Some(interval) => format!("'{}'", interval.to_lowercase()),
+        None => argument.clone(),
+    };
+    let arguments: Vec<String> = arguments.iter().map(span).collect();
     let shown = match arguments.as_slice() {
-        [time, length, slide, start] if length == slide && start == "0 seconds" => format!("{time}, {length}"),
-        [time, length, slide, start] if start == "0 seconds" => format!("{time}, {length}, {slide}"),
+        [time, length, slide, start] if length == slide && start == "'0 seconds'" => format!("{time}, {length}"),
+        [time, length, slide, start] if start == "'0 seconds'" => format!("{time}, {length}, {slide}"),
         other => other.join(", "),
     };
     format!("{}window({shown}){}", text.get(..at).unwrap_or_default(), short_windows(rest))
@@ -255,10 +285,13 @@ mod tests {
 
     #[test]
     fn canonical_text_reads_as_a_person_would_write_it() {
-        let hour = "interval day to second 'INTERVAL '0 01:00:00' DAY TO SECOND'";
-        let none = "interval day to second 'INTERVAL '0 00:00:00' DAY TO SECOND'";
+        let hour = "interval '0 01:00:00' day to second";
+        let none = "interval '0 00:00:00' day to second";
         let text = format!("window(main.s.t.ts, {hour}, {hour}, {none})");
-        assert_eq!(readable(&text, &["main.s.t".to_owned()]), "window(ts, 1 hour)");
+        assert_eq!(readable(&text, &["main.s.t".to_owned()]), "window(ts, '1 hour')");
+        let text = "(main.s.t.ts >= (main.s.t.seen - interval '0 00:10:00' day to second))";
+        assert_eq!(readable(text, &["main.s.t".to_owned()]), "ts >= (seen - INTERVAL 10 MINUTES)");
+        assert_eq!(readable("(a = ')') or (b = 1)", &[]), "(a = ')') or (b = 1)");
         let two = ["main.s.t".to_owned(), "main.s.u".to_owned()];
         assert_eq!(readable("main.s.t.id = main.s.u.id", &two), "t.id = u.id");
         assert_eq!(readable("clean@00112233445566aa(t.x)", &[]), "clean(t.x)");

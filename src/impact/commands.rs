@@ -38,9 +38,12 @@ pub fn commands(pipeline: &Pipeline, datasets: &[&str]) -> Vec<Command> {
             let mut commands = Vec::new();
             if kind == PipelineKind::Bundle {
                 let selection = shell(&datasets.join(","));
+                // A resource key holds no slash: what stands before one is the bundle's folder.
+                let (folder, key) = pipeline.key.rsplit_once('/').unwrap_or(("", &pipeline.key));
+                let enter = if folder.is_empty() { String::new() } else { format!("cd {} && ", shell(folder)) };
                 commands.push(command(
                     "bundle",
-                    format!("databricks bundle run {} --full-refresh {selection}", shell(&pipeline.key)),
+                    format!("{enter}databricks bundle run {} --full-refresh {selection}", shell(key)),
                 ));
             }
             commands.push(command(

@@ -20,13 +20,15 @@ pub fn render(report: &Report) -> String {
         let title = format!("{} · {} · {subject}", finding.effect, finding.rule);
         write_command(&mut out, level, span, &title, &finding.message);
     }
-    for (revision, diagnostic) in &report.diagnostics {
+    // What the change has nothing to do with would stand at lines that nobody edited.
+    for remark in report.diagnostics.iter().filter(|remark| !remark.in_both) {
+        let diagnostic = &remark.entry;
         let level = match diagnostic.level {
             DiagnosticLevel::Error => "error",
             DiagnosticLevel::Warning => "warning",
             DiagnosticLevel::Note => continue,
         };
-        let span = diagnostic.span.as_ref().filter(|_| *revision == Revision::After);
+        let span = diagnostic.span.as_ref().filter(|_| remark.revision == Revision::After);
         let help = diagnostic.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
         write_command(&mut out, level, span, diagnostic.code, &format!("{}{help}", diagnostic.message));
     }

@@ -1,6 +1,6 @@
 //! JSON, schema version 1 (`schema/report-1.json`).
 
-use super::{Confirmation, FlowVerdict, Report, Revision};
+use super::{Confirmation, FlowVerdict, Remark, Report};
 use crate::confirm::{Witness, WitnessRow};
 use crate::diff::FlowStatus;
 use crate::impact::{Impact, RefreshPlan};
@@ -225,10 +225,11 @@ pub(super) fn span(span: &Span) -> Value {
     value
 }
 
-fn unresolved((revision, unresolved): &(Revision, Unresolved)) -> Value {
-    let mut value = unresolved_entry(unresolved);
+fn unresolved(remark: &Remark<Unresolved>) -> Value {
+    let mut value = unresolved_entry(&remark.entry);
     if let Value::Object(fields) = &mut value {
-        fields.insert("revision".to_owned(), revision.as_str().into());
+        fields.insert("revision".to_owned(), remark.revision.as_str().into());
+        fields.insert("in_both".to_owned(), remark.in_both.into());
     }
     value
 }
@@ -247,7 +248,8 @@ pub(super) fn unresolved_entry(unresolved: &Unresolved) -> Value {
     })
 }
 
-fn diagnostic((revision, diagnostic): &(Revision, Diagnostic)) -> Value {
+fn diagnostic(remark: &Remark<Diagnostic>) -> Value {
+    let diagnostic = &remark.entry;
     let level = match diagnostic.level {
         DiagnosticLevel::Note => "note",
         DiagnosticLevel::Warning => "warning",
@@ -262,6 +264,7 @@ fn diagnostic((revision, diagnostic): &(Revision, Diagnostic)) -> Value {
         "path": path,
         "line": diagnostic.span.as_ref().map(|span| span.line),
         "column": diagnostic.span.as_ref().map(|span| span.column),
-        "revision": revision.as_str(),
+        "revision": remark.revision.as_str(),
+        "in_both": remark.in_both,
     })
 }

@@ -14,6 +14,7 @@ mod lineage;
 pub mod lint;
 mod markdown;
 pub mod plan;
+mod remark;
 pub mod run;
 pub mod safe;
 mod sarif;
@@ -25,13 +26,14 @@ mod verdict;
 
 pub use diagram::{dot_of, mermaid_of};
 pub use lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
+pub use remark::{Remark, remarks};
 pub use texts::Texts;
 pub use verdict::{Confirmation, FlowVerdict};
 
 use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, Effect, Platform, Severity, Span, Unresolved};
 use crate::rules::{Finding, RuleText};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +57,16 @@ pub struct Side {
     pub label: String,
 }
 
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Clean,
+    /// Something to read that does not fail the check.
+    Notable,
+    /// A finding at or above the severity that fails, or a file that the change broke.
+    Fails,
+}
+
 /// Everything that one comparison found out.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -69,11 +81,11 @@ pub struct Report {
     pub findings: Vec<Finding>,
     pub impacts: Vec<Impact>,
     pub plan: RefreshPlan,
-    pub unresolved: Vec<(Revision, Unresolved)>,
-    pub diagnostics: Vec<(Revision, Diagnostic)>,
+    pub unresolved: Vec<Remark<Unresolved>>,
+    pub diagnostics: Vec<Remark<Diagnostic>>,
     /// Files and statements that the change made unreadable: what they define could not be judged.
     pub broken: usize,
-    /// What the configuration says of `--fail-on`.
+    /// The severity that fails, where the command line or the configuration names one.
     pub fail_on: Option<Severity>,
     /// What reads what, in both revisions.
     pub lineage: Lineage,
@@ -83,10 +95,29 @@ pub struct Report {
 }
 
 impl Report {
-    /// The worst effect on any flow or in any finding that is not allowed.
+    /// The worst effect on any flow or in any finding that is not allowed. Where a rule leaves it to an engine, the flow tells.
     pub fn worst(&self) -> Effect {
-        let findings = self.findings.iter().filter(|finding| finding.allowed.is_none()).map(|finding| finding.effect);
-        self.flows.iter().map(|flow| flow.open).chain(findings).max().unwrap_or(Effect::None)
+        let told: BTreeSet<usize> = self.flows.iter().flat_map(|flow| flow.findings.iter().copied()).collect();
+        let findings = self.findings.iter().enumerate();
+        let claimed = findings.filter(|(index, f)| f.allowed.is_none() && !(f.observed && told.contains(index)));
+        let claimed = claimed.map(|(_, finding)| finding.effect);
+        self.flows.iter().map(|flow| flow.open).chain(claimed).max().unwrap_or(Effect::None)
+    }
+
+    /// The verdict as one of three.
+    pub fn verdict(&self) -> Verdict {
+        if self.fails(self.fail_on.unwrap_or(Severity::Error)) {
+            Verdict::Fails
+        } else if self.flows.is_empty()
+            || self.broken > 0
+            || self.contradicted() > 0
+            || self.count(Severity::Warning) + self.count(Severity::Error) > 0
+            || !matches!(self.worst(), Effect::None | Effect::Ignored)
+        {
+            Verdict::Notable
+        } else {
+            Verdict::Clean
+        }
     }
 
     /// Findings of a severity that count.
@@ -125,8 +156,7 @@ impl Report {
             let before = finding.before.span().map(|span| (Revision::Before, span));
             before.into_iter().chain(finding.after.span().map(|span| (Revision::After, span)))
         });
-        let diagnostics =
-            self.diagnostics.iter().filter_map(|(revision, d)| d.span.as_ref().map(|span| (*revision, span)));
+        let diagnostics = self.diagnostics.iter().filter_map(|d| d.entry.span.as_ref().map(|span| (d.revision, span)));
         let flows = self.flows.iter().flat_map(|flow| {
             let before = flow.before.as_ref().map(|span| (Revision::Before, span));
             before.into_iter().chain(flow.after.as_ref().map(|span| (Revision::After, span)))

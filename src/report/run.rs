@@ -1,7 +1,8 @@
 //! What `pipelint run` tells: every update with what each flow did, then the tables.
 
 use super::safe;
-use super::text::{Paint, counted, table};
+use super::text::table::{self, Cell};
+use super::text::{Paint, counted};
 use crate::engine::{FlowStatus, Progress, Stage, UpdateKind};
 use crate::run::{FlowRun, RunReport, TableContents, UpdateRun};
 use serde_json::{Value, json};
@@ -41,7 +42,7 @@ fn write_update(out: &mut String, update: &UpdateRun, paint: Paint) {
         let rows = if rows.is_empty() { "nothing that a flow reads".to_owned() } else { rows.join(", ") };
         let _ = writeln!(out, "  {}", paint.dim(&safe::inline(&format!("batch {number} arrives: {rows}"))));
     }
-    let lines: Vec<Vec<(String, String)>> = update
+    let lines: Vec<Vec<Cell>> = update
         .flows
         .iter()
         .map(|flow| {
@@ -51,12 +52,11 @@ fn write_update(out: &mut String, update: &UpdateRun, paint: Paint) {
                 FlowStatus::Failed { .. } => paint.wrap("1;31", word),
                 _ => paint.dim(word),
             };
-            let subject = safe::inline(&subject(flow));
-            let told = safe::inline(&told(&flow.status));
-            vec![(word.to_owned(), painted), (subject.clone(), subject), (told.clone(), told)]
+            let word = Cell { text: word.to_owned(), printed: painted };
+            vec![word, Cell::plain(&safe::inline(&subject(flow))), Cell::plain(&safe::inline(&told(&flow.status)))]
         })
         .collect();
-    table::write(out, &lines, "  ", usize::MAX);
+    table::write(out, &lines, "  ");
     out.push('\n');
 }
 
@@ -116,17 +116,14 @@ fn did(progress: &Progress) -> String {
 fn write_table(out: &mut String, contents: &TableContents, limit: usize, paint: Paint) {
     let count = counted(contents.rows.len(), "row");
     let _ = writeln!(out, "{} {}", paint.bold(&safe::inline(&contents.name)), paint.dim(&format!("({count})")));
-    let plain = |text: String| {
-        let text = safe::inline(&text);
-        (text.clone(), text)
-    };
-    let mut lines =
-        vec![contents.columns.iter().map(|name| (safe::inline(name), paint.dim(&safe::inline(name)))).collect()];
+    let plain = |text: String| Cell::plain(&safe::inline(&text));
+    let header = |name: &String| Cell { text: safe::inline(name), printed: paint.dim(&safe::inline(name)) };
+    let mut lines: Vec<Vec<Cell>> = vec![contents.columns.iter().map(header).collect()];
     for row in contents.rows.iter().take(limit) {
         lines.push(contents.columns.iter().map(|column| plain(super::text::cell(row.get(column)))).collect());
     }
     if !contents.rows.is_empty() {
-        table::write(out, &lines, "  ", usize::MAX);
+        table::write(out, &lines, "  ");
     }
     if contents.rows.len() > limit {
         let _ = writeln!(out, "  … and {} more (--rows shows more)", contents.rows.len() - limit);

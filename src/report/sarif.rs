@@ -164,17 +164,19 @@ fn uri(path: &str) -> String {
 }
 
 fn notifications(report: &Report) -> Vec<Value> {
-    let diagnostics = report.diagnostics.iter().map(|(revision, diagnostic)| {
+    let diagnostics = report.diagnostics.iter().map(|remark| {
+        let diagnostic = &remark.entry;
         let level = match diagnostic.level {
             DiagnosticLevel::Error => "error",
             DiagnosticLevel::Warning => "warning",
             DiagnosticLevel::Note => "note",
         };
-        (revision, level, diagnostic.code.to_owned(), diagnostic.message.clone(), diagnostic.span.as_ref())
+        (remark.revision, level, diagnostic.code.to_owned(), diagnostic.message.clone(), diagnostic.span.as_ref())
     });
-    let unresolved = report.unresolved.iter().map(|(revision, entry)| {
+    let unresolved = report.unresolved.iter().map(|remark| {
+        let entry = &remark.entry;
         (
-            revision,
+            remark.revision,
             "warning",
             entry.code.clone(),
             format!("unresolved: {}: {}", entry.what, entry.why),
@@ -184,7 +186,7 @@ fn notifications(report: &Report) -> Vec<Value> {
     diagnostics
         .chain(unresolved)
         .map(|(revision, level, code, message, span)| {
-            let text = if *revision == Revision::Before { format!("{message} (before)") } else { message };
+            let text = if revision == Revision::Before { format!("{message} (before)") } else { message };
             let mut value = json!({ "descriptor": { "id": code }, "level": level, "message": { "text": text } });
             if let (Some(span), Value::Object(fields)) = (span, &mut value) {
                 fields.insert("locations".to_owned(), json!([{ "physicalLocation": physical_location(span) }]));

@@ -82,21 +82,34 @@ impl Confirmation {
         }
     }
 
+    /// Why no engine bears the claim out or contradicts it.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Confirmation::NotRun { reason } => Some(reason),
+            Confirmation::Ran { agrees: Some(_), .. } | Confirmation::Ran { follows_from: Some(_), .. } => None,
+            Confirmation::Ran { run, .. } if run.observed.is_some() => Some("the deployment does it, not an update"),
+            Confirmation::Ran { run, .. } => Some(run.reason.as_deref().unwrap_or("the engine could not say")),
+        }
+    }
+
     /// What an engine has to say, in a few words.
     pub fn evidence(&self) -> String {
+        if let Some(reason) = self.reason() {
+            return format!("not run: {reason}");
+        }
         match self {
-            Confirmation::NotRun { reason } => format!("not run: {reason}"),
-            Confirmation::Ran { run, follows_from: Some(upstream), .. } => {
-                let observed = run.observed.map_or("nothing", Effect::as_str);
-                format!("the engine saw {observed}, because of {upstream}")
-            }
-            Confirmation::Ran { run, agrees, .. } => match (agrees, run.observed) {
-                (Some(true), _) if run.seed.is_some() => "seen on generated rows".to_owned(),
-                (Some(true), _) => "seen on the given rows".to_owned(),
-                (Some(false), Some(observed)) => format!("CONTRADICTED: the engine saw {observed}"),
-                (_, Some(_)) => "outside of what an update shows".to_owned(),
-                (_, None) => format!("not run: {}", run.reason.as_deref().unwrap_or("the engine could not say")),
+            Confirmation::Ran { run, follows_from: Some(upstream), .. } => match run.observed {
+                Some(observed) => format!("seen as {observed}, because of {upstream}"),
+                None => format!("follows from {upstream}"),
             },
+            Confirmation::Ran { run, agrees: Some(true), .. } if run.seed.is_some() => {
+                "seen on generated rows".to_owned()
+            }
+            Confirmation::Ran { agrees: Some(true), .. } => "seen on the given rows".to_owned(),
+            Confirmation::Ran { run, .. } => {
+                format!("CONTRADICTED: the engine saw {}", run.observed.map_or("no rows", Effect::as_str))
+            }
+            Confirmation::NotRun { reason } => format!("not run: {reason}"),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, PipelineKind, Platform, Span, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
-use crate::report::{Confirmation, FlowVerdict, Lineage, Report, Revision, Side, Texts};
+use crate::report::{Confirmation, FlowVerdict, Lineage, Remark, Report, Revision, Side, Texts, remarks};
 use crate::revision::Tree;
 use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, RuleText, assess};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +114,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
     explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
+    let diagnostics = remarks(b.diagnostics, diagnostics);
     let mut report = Report {
         before: Side { label: before.label().to_owned() },
         after: Side { label: after.label().to_owned() },
@@ -123,9 +124,9 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         findings: assessment.findings,
         impacts,
         plan,
-        unresolved: tagged(b.unresolved, a.unresolved),
-        broken: broken(&b.diagnostics, &diagnostics),
-        diagnostics: tagged(b.diagnostics, diagnostics),
+        unresolved: remarks(b.unresolved, a.unresolved),
+        broken: broken(&diagnostics),
+        diagnostics,
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         lineage: Lineage::new(&b.analysis, &a.analysis),
         rules: BTreeMap::new(),
@@ -262,7 +263,7 @@ fn verdict(
         (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
         (_, Some(_), _) if !assessed.confirmable => {
-            Some(Confirmation::not_run("the claim rests on the platform's documents; the engine does not imitate it"))
+            Some(Confirmation::not_run("claimed from the platform's documents: the engine does not imitate this"))
         }
         (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
             Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
@@ -321,25 +322,9 @@ fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows
 }
 
 /// Errors of the input that only AFTER has: files and statements that this change broke.
-fn broken(before: &[Diagnostic], after: &[Diagnostic]) -> usize {
-    let identity = |d: &Diagnostic| (d.code, d.message.clone(), d.path.clone());
-    let known: BTreeSet<_> = before.iter().map(identity).collect();
-    after.iter().filter(|d| d.level == DiagnosticLevel::Error && !known.contains(&identity(d))).count()
-}
-
-/// Both sides' entries, each with its revision; what is equal on both sides is said once, of the after side.
-fn tagged<T: PartialEq>(before: Vec<T>, after: Vec<T>) -> Vec<(Revision, T)> {
-    let mut distinct: Vec<T> = Vec::new();
-    for entry in after {
-        if !distinct.contains(&entry) {
-            distinct.push(entry);
-        }
-    }
-    let after = distinct;
-    let only_before: Vec<T> = before.into_iter().filter(|entry| !after.contains(entry)).collect();
-    let mut all: Vec<(Revision, T)> = only_before.into_iter().map(|entry| (Revision::Before, entry)).collect();
-    all.extend(after.into_iter().map(|entry| (Revision::After, entry)));
-    all
+fn broken(diagnostics: &[Remark<Diagnostic>]) -> usize {
+    let new = diagnostics.iter().filter(|remark| remark.revision == Revision::After && !remark.in_both);
+    new.filter(|remark| remark.entry.level == DiagnosticLevel::Error).count()
 }
 
 /// The texts that the report's places stand in.

@@ -188,7 +188,8 @@ fn unclear(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("<section id=\"unresolved\"><h2>Not told without running the code, or not read</h2><ul>\n");
-    for (revision, entry) in &report.unresolved {
+    for remark in &report.unresolved {
+        let entry = &remark.entry;
         let place = entry.span.as_ref().map(|span| format!("<code>{}:{}</code>: ", markup(&span.path), span.line));
         let _ = writeln!(
             out,
@@ -196,12 +197,13 @@ fn unclear(out: &mut String, report: &Report) {
             place.unwrap_or_default(),
             prose(&entry.what),
             prose(&entry.why),
-            revision.as_str()
+            remark.revision.as_str()
         );
     }
-    for (revision, diagnostic) in &report.diagnostics {
+    for remark in &report.diagnostics {
+        let diagnostic = &remark.entry;
         let path = diagnostic.path.as_ref().map(|path| format!("<code>{}</code>: ", markup(path))).unwrap_or_default();
-        let _ = writeln!(out, "<li>{path}{} ({})</li>", prose(&diagnostic.message), revision.as_str());
+        let _ = writeln!(out, "<li>{path}{} ({})</li>", prose(&diagnostic.message), remark.revision.as_str());
     }
     out.push_str("</ul></section>\n");
 }

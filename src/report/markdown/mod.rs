@@ -4,7 +4,7 @@
 
 pub(super) mod escape;
 
-use super::{Confirmation, FlowVerdict, Report, Revision, diagram, lineage};
+use super::{Confirmation, FlowVerdict, Report, Revision, Verdict, diagram, lineage};
 use crate::diff::FlowStatus;
 use crate::model::{Effect, FullRefresh, Severity};
 use crate::rules::Finding;
@@ -42,7 +42,12 @@ fn mark(effect: Effect) -> &'static str {
 }
 
 fn headline(report: &Report) -> String {
-    format!("{} {}", mark(report.worst()), text(&super::text::headline(report)))
+    let mark = match report.verdict() {
+        Verdict::Clean => "🟢",
+        Verdict::Notable => "🟡",
+        Verdict::Fails => "🔴",
+    };
+    format!("{mark} {}", text(&super::text::headline(report)))
 }
 
 fn verdicts(out: &mut String, report: &Report) {
@@ -216,7 +221,7 @@ fn unclear(out: &mut String, report: &Report) {
         return;
     }
     let _ = writeln!(out, "<details><summary>Unresolved ({})</summary>\n", report.unresolved.len());
-    for (_, entry) in report.unresolved.iter().take(5) {
+    for entry in report.unresolved.iter().map(|remark| &remark.entry).take(5) {
         let line = format!("- {}: {}\n", text(&entry.what), text(&entry.why));
         if line.chars().count() < 200 {
             out.push_str(&line);

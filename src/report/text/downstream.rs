@@ -46,13 +46,27 @@ fn impacts(out: &mut String, report: &Report, style: Style, paint: Paint) {
     }
 }
 
+fn pipeline_name(key: &str) -> String {
+    if key == "." { "the pipeline".to_owned() } else { format!("pipeline {}", safe::inline(key)) }
+}
+
+fn way(via: &str) -> &str {
+    match via {
+        "bundle" => "by its bundle",
+        "cli" => "by the Databricks CLI",
+        "rest" => "by the REST API",
+        "ui" => "in the browser",
+        _ => "by Spark's command line",
+    }
+}
+
 fn plan(out: &mut String, report: &Report, style: Style, paint: Paint) {
     let plan = &report.plan;
     let blocked = plan.blocked.iter().map(|blocked| ("Blocked", &blocked.dataset, &blocked.reason));
     let lossy = plan.lossy.iter().map(|lossy| ("Lost for good", &lossy.dataset, &lossy.reason));
     for (title, dataset, reason) in blocked.chain(lossy) {
-        let text = wrap::hanging(&safe::inline(&format!("{dataset}: {reason}")), style.width, 2);
-        let _ = writeln!(out, "\n{} {text}", paint.bold(title));
+        let text = wrap::hanging(&safe::inline(&format!("{title} {dataset}: {reason}")), style.width, 2);
+        let _ = writeln!(out, "\n{}{}", paint.bold(title), text.strip_prefix(title).unwrap_or_default());
     }
     if plan.commands.is_empty() {
         return;
@@ -63,7 +77,7 @@ fn plan(out: &mut String, report: &Report, style: Style, paint: Paint) {
     for command in &plan.commands {
         // Commands are never wrapped: they are there to be copied.
         if pipeline != Some(&command.pipeline) || style.explain {
-            let who = paint.dim(&format!("# {}, {}", safe::inline(&command.pipeline), command.via));
+            let who = paint.dim(&format!("# {}, {}", pipeline_name(&command.pipeline), way(command.via)));
             let _ = writeln!(out, "  {who}\n  {}", safe::block(&command.text));
         } else {
             other_ways = true;

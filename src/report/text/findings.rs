@@ -1,112 +1,152 @@
 //! Findings and diagnostics with the places they stand at. Findings of one rule on one flow stand together.
 
 use super::{Paint, witness, wrap};
-use crate::model::{Diagnostic, DiagnosticLevel, Place, Severity};
-use crate::report::{Report, Revision, Style, safe, snippet};
+use crate::model::{Diagnostic, DiagnosticLevel, Place, QualifiedName, Severity};
+use crate::report::{FlowVerdict, Report, Revision, Style, safe, snippet};
 use crate::rules::{Finding, RenderedRemedy};
-use annotate_snippets::{Group, Level};
-use std::collections::BTreeSet;
+use annotate_snippets::{Element, Group, Level};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Further messages of a group shown without `--explain`.
 const FURTHER_SHOWN: usize = 4;
 /// Remedies of a finding shown without `--explain`.
 const REMEDIES_SHOWN: usize = 2;
+/// Columns in front of the further lines of a title.
+const TITLE_INDENT: usize = 4;
 /// Columns in front of a note's or help's text.
 const NOTE_INDENT: usize = 14;
 
 pub fn write(out: &mut String, report: &Report, style: Style, paint: Paint) {
     let mut told = BTreeSet::new();
+    let flows: BTreeMap<usize, &FlowVerdict> =
+        report.flows.iter().rev().filter_map(|flow| Some((*flow.findings.first()?, flow))).collect();
     for group in groups(report, style) {
         let Some(first) = group.first().and_then(|index| report.findings.get(*index)) else { continue };
-        out.push('\n');
         let further: Vec<&Finding> = group.iter().skip(1).filter_map(|index| report.findings.get(*index)).collect();
-        let rendered = rendered(report, first, &further, style, &mut told);
-        let _ = writeln!(out, "{}", snippet::renderer(style).render(&[rendered]));
-        let witnessed =
-            report.flows.iter().find(|flow| flow.findings.first().is_some_and(|index| group.contains(index)));
-        if let Some(flow) = witnessed {
-            witness::write(out, flow, paint);
+        let severity = Severe::of(first.severity);
+        out.push('\n');
+        write_title(out, severity, &first.rule, &first.message, style, paint);
+        write_below(out, severity, elements(report, first, &further, style, &mut told), style);
+        if let Some(flow) = group.iter().find_map(|index| flows.get(index)) {
+            witness::write(out, flow, style, paint);
         }
+    }
+}
+
+/// A severity as it is printed.
+#[derive(Debug, Clone, Copy)]
+enum Severe {
+    Error,
+    Warning,
+    Note,
+}
+
+impl Severe {
+    fn of(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Severe::Error,
+            Severity::Warning => Severe::Warning,
+            Severity::Note | Severity::Off => Severe::Note,
+        }
+    }
+
+    fn level<'a>(self) -> Level<'a> {
+        match self {
+            Severe::Error => Level::ERROR,
+            Severe::Warning => Level::WARNING,
+            Severe::Note => Level::NOTE,
+        }
+    }
+
+    fn printed(self, code: &str, paint: Paint) -> String {
+        let (color, word) = match self {
+            Severe::Error => ("1;91", "error"),
+            Severe::Warning => ("1;33", "warning"),
+            Severe::Note => ("1;92", "note"),
+        };
+        paint.wrap(color, &format!("{word}[{code}]"))
+    }
+}
+
+/// Further lines of a title are moved in a little: below the rule's name they would have too little room.
+fn write_title(out: &mut String, severity: Severe, code: &str, message: &str, style: Style, paint: Paint) {
+    const PLAIN: Paint = Paint { colors: false };
+    let (code, message) = (safe::inline(code), safe::inline(message));
+    let head = severity.printed(&code, PLAIN);
+    let text = wrap::hanging(&format!("{head}: {message}"), style.width, TITLE_INDENT);
+    let rest = text.strip_prefix(&head).unwrap_or_default();
+    let _ = writeln!(out, "{}{}", severity.printed(&code, paint), paint.bold(rest));
+}
+
+/// Places, notes and help below a title.
+fn write_below(out: &mut String, severity: Severe, elements: Vec<Element>, style: Style) {
+    if !elements.is_empty() {
+        let group = elements.into_iter().fold(Group::with_level(severity.level()), Group::element);
+        let _ = writeln!(out, "{}", snippet::renderer(style).render(&[group]));
     }
 }
 
 /// Indices of the findings to show, those of one rule on one flow together, in the order of the first of each.
 fn groups(report: &Report, style: Style) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known = BTreeMap::new();
     for (index, finding) in report.findings.iter().enumerate() {
         if finding.severity < Severity::Warning && !style.explain {
             continue;
         }
-        let belongs = |other: &Finding| {
-            (&other.rule, &other.pipeline, &other.dataset, &other.flow, &other.allowed, other.severity, other.effect)
-                == (
-                    &finding.rule,
-                    &finding.pipeline,
-                    &finding.dataset,
-                    &finding.flow,
-                    &finding.allowed,
-                    finding.severity,
-                    finding.effect,
-                )
-        };
-        let first =
-            |group: &Vec<usize>| group.first().and_then(|first| report.findings.get(*first)).is_some_and(belongs);
-        match groups.iter_mut().find(|group| first(group)) {
-            Some(group) => group.push(index),
-            None => groups.push(vec![index]),
+        let Finding { rule, pipeline, dataset, flow, allowed, severity, effect, .. } = finding;
+        let key = (rule, pipeline, dataset.as_ref().map(QualifiedName::key), flow, allowed, severity, effect);
+        let place = *known.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        if let Some(group) = groups.get_mut(place) {
+            group.push(index);
         }
     }
     groups
 }
 
-fn rendered<'a>(
+fn elements<'a>(
     report: &Report,
     finding: &Finding,
     further: &[&Finding],
     style: Style,
     told: &mut BTreeSet<String>,
-) -> Group<'a> {
-    let (level, word) = match finding.severity {
-        Severity::Error => (Level::ERROR, "error"),
-        Severity::Warning => (Level::WARNING, "warning"),
-        Severity::Note | Severity::Off => (Level::NOTE, "note"),
-    };
-    let indent = word.len() + finding.rule.chars().count() + 4;
-    let title = wrap::hanging(&safe::inline(&finding.message), style.width, indent.min(style.width / 2));
-    let title = title.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
-    let mut group = Group::with_title(level.primary_title(title).id(safe::inline(&finding.rule)));
+) -> Vec<Element<'a>> {
+    let mut elements: Vec<Element> = Vec::new();
     for (revision, span, label) in places(report, &finding.before, &finding.after) {
         if let Some(place) = snippet::snippet(&report.texts, revision, span, label.to_owned()) {
-            group = group.element(place);
+            elements.push(place.into());
         }
     }
     let note =
         |text: &str| Level::NOTE.message(wrap::wrap(&safe::inline(text), style.width.saturating_sub(NOTE_INDENT)));
     if let Some(reason) = &finding.allowed {
-        group = group.element(note(&format!("allowed: {reason}")));
+        elements.push(note(&format!("allowed: {reason}")).into());
     }
     if !further.is_empty() {
         let text = also(further, if style.explain { usize::MAX } else { FURTHER_SHOWN });
-        group = group
-            .element(Level::NOTE.message(wrap::wrap(&safe::block(&text), style.width.saturating_sub(NOTE_INDENT))));
+        let text = wrap::wrap(&safe::block(&text), style.width.saturating_sub(NOTE_INDENT));
+        elements.push(Level::NOTE.message(text).into());
     }
     for hint in &finding.hints {
-        group = group.element(note(hint));
+        elements.push(note(hint).into());
     }
     if style.explain
         && let Some(rule) = report.rules.get(&finding.rule)
         && told.insert(rule.why.clone())
     {
-        group = group.element(note(&rule.why.replace('\n', " ")));
+        elements.push(note(&rule.why.replace('\n', " ")).into());
     }
     let shown = if style.explain { finding.remedies.len() } else { REMEDIES_SHOWN };
     for remedy in finding.remedies.iter().take(shown) {
         if let Some(text) = remedy_text(remedy, style, told) {
-            group = group.element(Level::HELP.message(text));
+            elements.push(Level::HELP.message(text).into());
         }
     }
-    group
+    elements
 }
 
 /// Where to look: the after side, and the before side where its lines are not there any more.
@@ -163,11 +203,17 @@ fn remedy_text(remedy: &RenderedRemedy, style: Style, told: &mut BTreeSet<String
     })
 }
 
-pub fn write_diagnostic(out: &mut String, report: &Report, revision: Revision, diagnostic: &Diagnostic, style: Style) {
-    let level = match diagnostic.level {
-        DiagnosticLevel::Error => Level::ERROR,
-        DiagnosticLevel::Warning => Level::WARNING,
-        DiagnosticLevel::Note => Level::NOTE,
+pub fn write_diagnostic(
+    out: &mut String,
+    report: &Report,
+    (revision, diagnostic): (Revision, &Diagnostic),
+    style: Style,
+    paint: Paint,
+) {
+    let severity = match diagnostic.level {
+        DiagnosticLevel::Error => Severe::Error,
+        DiagnosticLevel::Warning => Severe::Warning,
+        DiagnosticLevel::Note => Severe::Note,
     };
     let place = diagnostic.span.as_ref().map(|span| format!("{}:{}: ", span.path, span.line));
     let place = place.or_else(|| diagnostic.path.as_ref().map(|path| format!("{path}: "))).unwrap_or_default();
@@ -175,13 +221,7 @@ pub fn write_diagnostic(out: &mut String, report: &Report, revision: Revision, d
         diagnostic.span.as_ref().and_then(|span| snippet::snippet(&report.texts, revision, span, String::new()));
     let message = if shown.is_some() { diagnostic.message.clone() } else { format!("{place}{}", diagnostic.message) };
     let width = style.width.saturating_sub(NOTE_INDENT);
-    let title = wrap::wrap(&safe::inline(&message), width.saturating_sub(diagnostic.code.len()));
-    let mut group = Group::with_title(level.primary_title(title).id(diagnostic.code));
-    if let Some(shown) = shown {
-        group = group.element(shown);
-    }
-    if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(wrap::wrap(&safe::inline(help), width)));
-    }
-    let _ = writeln!(out, "{}", snippet::renderer(style).render(&[group]));
+    let help = diagnostic.help.as_ref().map(|help| Level::HELP.message(wrap::wrap(&safe::inline(help), width)));
+    write_title(out, severity, diagnostic.code, &message, style, paint);
+    write_below(out, severity, shown.map(Element::from).into_iter().chain(help.map(Element::from)).collect(), style);
 }

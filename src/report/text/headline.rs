@@ -3,20 +3,17 @@
 use super::Paint;
 use super::counted;
 use crate::diff::FlowStatus;
-use crate::model::Effect;
-use crate::report::Report;
+use crate::model::{Effect, Severity};
+use crate::report::{Report, Verdict};
+use std::collections::BTreeSet;
 
 pub fn headline(report: &Report, paint: Paint) -> String {
-    let worst = report.worst();
     let text = sentence(report);
-    let doubtful = report.broken > 0 || report.contradicted() > 0;
-    let mark = match worst {
-        Effect::None | Effect::Ignored if doubtful => "!",
-        Effect::None | Effect::Ignored => "✓",
-        Effect::Mixed | Effect::Recomputed => "!",
-        _ => "✗",
-    };
-    paint.effect(worst, &format!("{mark} {text}"))
+    match report.verdict() {
+        Verdict::Clean => paint.wrap("32", &format!("✓ {text}")),
+        Verdict::Notable => paint.wrap("33", &format!("! {text}")),
+        Verdict::Fails => paint.wrap("1;31", &format!("✗ {text}")),
+    }
 }
 
 /// What happens, and what could not be judged or is in doubt.
@@ -38,37 +35,56 @@ fn outcomes(report: &Report) -> String {
     if report.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && report.findings.is_empty() {
         return "Nothing changed for any table.".to_owned();
     }
-    let worst = report.worst();
     let parts: Vec<String> = Effect::ALL
         .iter()
         .rev()
-        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.open == *effect).count()))
-        .filter(|(effect, count)| *count > 0 && !matches!(effect, Effect::None))
-        .map(|(effect, count)| outcome(effect, count))
+        .filter(|effect| **effect != Effect::None)
+        .map(|effect| (*effect, report.flows.iter().filter(|flow| flow.open == *effect)))
+        .map(|(effect, flows)| (effect, flows.map(|flow| flow.dataset.key()).collect::<Vec<_>>()))
+        .filter(|(_, tables)| !tables.is_empty())
+        .map(|(effect, tables)| outcome(effect, &tables))
         .collect();
-    match (parts.is_empty(), worst) {
+    match (parts.is_empty(), report.worst()) {
         (true, Effect::None) if report.contradicted() > 0 => "No rule tells of an effect on a table.".to_owned(),
-        (true, Effect::None) => "Every table goes on as a full refresh would make it.".to_owned(),
-        (true, _) => "No flow is affected; see the findings.".to_owned(),
         (false, _) => format!("{}.", parts.join("; ")),
+        (true, Effect::None) => match report.count(Severity::Error) + report.count(Severity::Warning) {
+            0 => "Every table goes on as a full refresh would make it.".to_owned(),
+            count => {
+                format!("Every table goes on as a full refresh would make it; {} to read.", counted(count, "finding"))
+            }
+        },
+        (true, worst) => {
+            let text = happens("the flows of a whole pipeline", true, worst);
+            let mut letters = text.chars();
+            letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str())).unwrap_or_default()
+        }
     }
 }
 
-fn outcome(effect: Effect, count: usize) -> String {
-    let flows = counted(count, "flow");
-    let (is, does) = if count == 1 { ("is", "s") } else { ("are", "") };
-    match effect {
-        Effect::None => format!("{flows} go{} on unchanged", if count == 1 { "es" } else { "" }),
-        Effect::Ignored => format!("{flows}: the edit does nothing on the existing checkpoint"),
-        Effect::Mixed => format!("{flows} keep{does} old rows with the old logic"),
-        Effect::Recomputed => format!("{flows} {is} computed anew"),
-        Effect::Replayed => format!("{flows} read{does} everything again: duplicates"),
+/// What happens to the flows into these tables; where tables stay behind or are deleted, each counts once.
+fn outcome(effect: Effect, tables: &[String]) -> String {
+    let (count, noun) = match effect {
+        Effect::Orphaned | Effect::Dropped => (tables.iter().collect::<BTreeSet<_>>().len(), "table"),
+        _ => (tables.len(), "flow"),
+    };
+    happens(&counted(count, noun), count != 1, effect)
+}
+
+fn happens(who: &str, many: bool, effect: Effect) -> String {
+    let of = |one: &'static str, more: &'static str| if many { more } else { one };
+    let verb = match effect {
+        Effect::None => of("goes on unchanged", "go on unchanged"),
+        Effect::Ignored => return format!("{who}: the edit does nothing on the existing checkpoint"),
+        Effect::Mixed => of("keeps old rows with the old logic", "keep old rows with the old logic"),
+        Effect::Recomputed => of("is computed anew", "are computed anew"),
+        Effect::Replayed => of("reads everything again: duplicates", "read everything again: duplicates"),
         Effect::WrongRows => {
-            format!("{flows} go{} on without an error and with wrong rows", if count == 1 { "es" } else { "" })
+            of("goes on without an error and with wrong rows", "go on without an error and with wrong rows")
         }
-        Effect::Refused => format!("{flows} fail{does} at the next update"),
-        Effect::Invalid => format!("{flows} cannot run at all"),
-        Effect::Orphaned => format!("{flows} {is} left behind under the old name"),
-        Effect::Dropped => format!("{flows} lose{does} the table and its data"),
-    }
+        Effect::Refused => of("fails at the next update", "fail at the next update"),
+        Effect::Invalid => "cannot run at all",
+        Effect::Orphaned => of("stays behind and is written no more", "stay behind and are written no more"),
+        Effect::Dropped => of("is deleted with its data", "are deleted with their data"),
+    };
+    format!("{who} {verb}")
 }

@@ -3,20 +3,19 @@
 mod downstream;
 mod findings;
 mod headline;
+mod input;
 pub mod table;
+mod verdicts;
 mod witness;
 mod wrap;
 
 pub use witness::cell;
 
-use super::{Confirmation, FlowVerdict, Report, Revision, Style, safe};
+use super::{Report, Style, safe};
 use crate::diff::FlowStatus;
-use crate::model::{DiagnosticLevel, Effect, FullRefresh, Severity};
+use crate::model::{Effect, Severity};
 use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use std::fmt::Write as _;
-
-/// Unresolved things listed without `--explain`.
-const UNRESOLVED_SHOWN: usize = 5;
 
 impl Default for Style {
     fn default() -> Self {
@@ -44,11 +43,10 @@ pub fn render(report: &Report, style: Style) -> String {
         ))
     );
     let _ = writeln!(out, "\n{}", wrap::hanging(&headline::headline(report, paint), style.width, 2));
-    verdicts(&mut out, report, style, paint);
+    verdicts::write(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
     downstream::write(&mut out, report, style, paint);
-    diagnostics(&mut out, report, style, paint);
-    unresolved(&mut out, report, style, paint);
+    input::write(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", wrap::hanging(&counts(report), style.width, 2));
     out
 }
@@ -79,94 +77,6 @@ impl Paint {
             Effect::Mixed | Effect::Recomputed => self.wrap("33", text),
             _ => self.wrap("1;31", text),
         }
-    }
-}
-
-/// One line a flow that something happens to, worst first; the others in one line together.
-fn verdicts(out: &mut String, report: &Report, style: Style, paint: Paint) {
-    let mut affected: Vec<&FlowVerdict> = report.flows.iter().filter(|flow| flow.is_affected()).collect();
-    affected.sort_by_key(|flow| (std::cmp::Reverse(flow.effect), flow.dataset.key(), flow.flow.clone()));
-    let mut rows = Vec::new();
-    for flow in affected {
-        rows.push(vec![
-            (flow.effect.to_string(), paint.effect(flow.effect, flow.effect.as_str())),
-            plain(&safe::inline(&flow.subject())),
-            plain(refresh(flow.full_refresh)),
-            plain(&evidence(flow)),
-        ]);
-    }
-    if !rows.is_empty() {
-        out.push('\n');
-        table::write(out, &rows, "  ", style.width);
-    }
-    let quiet: Vec<String> = report
-        .flows
-        .iter()
-        .filter(|flow| flow.status == FlowStatus::Changed && !flow.is_affected())
-        .map(|flow| safe::inline(&flow.dataset.to_string()))
-        .collect();
-    if !quiet.is_empty() {
-        let text = format!("changed, and resumes as it is: {}", quiet.join(", "));
-        let _ = writeln!(out, "\n  {}", paint.dim(&wrap::hanging(&text, style.width, 4)));
-    }
-}
-
-fn plain(text: &str) -> (String, String) {
-    (text.to_owned(), text.to_owned())
-}
-
-fn refresh(full_refresh: FullRefresh) -> &'static str {
-    match full_refresh {
-        FullRefresh::No => "no full refresh",
-        FullRefresh::Recommended => "full refresh recommended",
-        FullRefresh::Required => "full refresh required",
-        FullRefresh::Useless => "a full refresh does not help",
-    }
-}
-
-fn evidence(flow: &FlowVerdict) -> String {
-    let evidence = flow.confirmation.as_ref().map(Confirmation::evidence).unwrap_or_default();
-    let allowed = if flow.open < flow.effect { "allowed · " } else { "" };
-    safe::inline(&format!("{allowed}{evidence}"))
-}
-
-fn diagnostics(out: &mut String, report: &Report, style: Style, paint: Paint) {
-    let shown: Vec<_> =
-        report.diagnostics.iter().filter(|(_, d)| style.explain || d.level > DiagnosticLevel::Note).collect();
-    if !shown.is_empty() {
-        let _ = writeln!(out, "\n{}", paint.bold("Input"));
-    }
-    for (index, (revision, diagnostic)) in shown.into_iter().enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        findings::write_diagnostic(out, report, *revision, diagnostic, style);
-    }
-}
-
-fn unresolved(out: &mut String, report: &Report, style: Style, paint: Paint) {
-    let (known, total) = (&report.unresolved, report.unresolved.len());
-    if total == 0 {
-        return;
-    }
-    let _ = writeln!(out, "\n{}", paint.bold("Unresolved: what follows could not be told without running the code"));
-    let limit = if style.explain { total } else { UNRESOLVED_SHOWN };
-    for (revision, entry) in known.iter().take(limit) {
-        let place = entry.span.as_ref().map_or_else(String::new, |span| match span.cell {
-            Some(cell) => format!("{} cell {cell} line {}: ", span.path, span.line),
-            None => format!("{}:{}: ", span.path, span.line),
-        });
-        let side = if *revision == Revision::Before { " (before)" } else { "" };
-        let _ = writeln!(
-            out,
-            "  {}{}: {}{side}",
-            safe::inline(&place),
-            safe::inline(&entry.what),
-            safe::inline(&entry.why)
-        );
-    }
-    if total > limit {
-        let _ = writeln!(out, "  … and {} more (--explain lists all)", total - limit);
     }
 }
 

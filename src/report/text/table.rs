@@ -1,28 +1,49 @@
 //! Columns that line up.
 
-use super::wrap::hanging;
 use unicode_width::UnicodeWidthStr;
 
-/// Writes rows of cells, each given as (text to measure, text to print), two spaces apart. The last column is not padded; where
-/// its text does not fit the width and is printed plainly, it goes on below itself.
-pub fn write(out: &mut String, rows: &[Vec<(String, String)>], indent: &str, width: usize) {
+/// A cell: what is measured, and what is printed.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    pub text: String,
+    /// The same with escape sequences.
+    pub printed: String,
+}
+
+impl Cell {
+    pub fn plain(text: &str) -> Self {
+        Cell { text: text.to_owned(), printed: text.to_owned() }
+    }
+}
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// Columns that the rows take, with an indent.
+pub fn width(rows: &[Vec<Cell>], indent: &str) -> usize {
+    let columns = widths(rows);
+    indent.width() + columns.iter().sum::<usize>() + GAP * columns.len().saturating_sub(1)
+}
+
+/// The widest text of each column.
+pub fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|(text, _)| text.width()).max().unwrap_or(0))
-        .collect();
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.text.width()).max().unwrap_or(0)
+    };
+    (0..columns).map(widest).collect()
+}
+
+/// Writes rows; the last column is not padded.
+pub fn write(out: &mut String, rows: &[Vec<Cell>], indent: &str) {
+    let widths = widths(rows);
     for row in rows {
         let mut line = String::from(indent);
-        for (index, ((text, printed), column)) in row.iter().zip(&widths).enumerate() {
-            let start: usize = indent.width() + widths.iter().take(index).map(|width| width + 2).sum::<usize>();
-            if index + 1 == row.len() && text == printed && start + text.width() > width {
-                line.push_str(
-                    &hanging(text, width.max(start + 20) - start, 0).replace('\n', &format!("\n{}", " ".repeat(start))),
-                );
-            } else {
-                line.push_str(printed);
-            }
+        for (index, (cell, column)) in row.iter().zip(&widths).enumerate() {
+            line.push_str(&cell.printed);
             if index + 1 < row.len() {
-                line.extend(std::iter::repeat_n(' ', column.saturating_sub(text.width()) + 2));
+                line.extend(std::iter::repeat_n(' ', column.saturating_sub(cell.text.width()) + GAP));
             }
         }
         out.push_str(line.trim_end());
@@ -32,18 +53,16 @@ pub fn write(out: &mut String, rows: &[Vec<(String, String)>], indent: &str, wid
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn cells_line_up_by_what_is_seen() {
-        let cell = |text: &str, printed: &str| (text.to_owned(), printed.to_owned());
+        let cell = |text: &str, printed: &str| Cell { text: text.to_owned(), printed: printed.to_owned() };
         let rows =
             vec![vec![cell("größe", "\u{1b}[1mgröße\u{1b}[0m"), cell("a", "a")], vec![cell("x", "x"), cell("b", "b")]];
         let mut out = String::new();
-        super::write(&mut out, &rows, " ", 80);
-        let long =
-            vec![vec![cell("x", "x"), cell("one two three four five six seven", "one two three four five six seven")]];
-        let mut wrapped = String::new();
-        super::write(&mut wrapped, &long, " ", 24);
-        assert_eq!(wrapped, " x  one two three four\n    five six seven\n");
+        write(&mut out, &rows, " ");
         assert_eq!(out, " \u{1b}[1mgröße\u{1b}[0m  a\n x      b\n");
+        assert_eq!(width(&rows, " "), 9);
     }
 }
