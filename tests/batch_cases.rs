@@ -195,7 +195,10 @@ fn check(case: &Case, given: bool) -> String {
         }
     }
     if let (Some(class), Some((error, _))) = (case.at(&["spark", "error_class"]).and_then(Yaml::as_str), &seen.error) {
-        let short = |name: &str| name.rsplit_once("exceptions.").map_or(name, |(_, last)| last).replace("iceberg.", "");
+        let short = |name: &str| {
+            let name = name.rsplit_once("exceptions.").map_or(name, |(_, last)| last);
+            name.trim_start_matches("org.apache.spark.").replace("iceberg.", "")
+        };
         if short(class) != short(&error.class) {
             return format!("Spark's error: {class}, engine: {}", error.class);
         }
