@@ -78,11 +78,11 @@ class BatchCase:
         return [path for path in paths if not any(part.startswith(("_", ".")) for part in path.split("/"))]
 
     def layout(self, session):
-        """By what the rows lie apart: partition fields of an Iceberg table, else the columns in the folders' names."""
+        """By what the rows lie apart: partition fields of an Iceberg table, else the columns in the folders' names, if any."""
         if self.is_iceberg:
             return [f"{field.name()}:{field.transform()}" for field in self.iceberg_table(session).spec().fields()]
         columns = lambda path: "/".join(part.split("=")[0] for part in path.split("/") if "=" in part)
-        return sorted({columns(path) for path in self.data_files()})
+        return sorted({columns(path) for path in self.data_files()}) or None
 
     def iceberg_table(self, session):
         loader = session._jvm.org.apache.iceberg.spark.Spark3Util
@@ -207,7 +207,7 @@ class BatchCase:
             "values-changed-at-run-2": both and now_1 == now_2 and one.schema == two.schema and whole(one) != whole(two),
             "stale": one.readable and any(partition(row) in set(window) - arriving for row in one.rows),
             "schema-changed": before.readable and one.readable and before.schema != one.schema,
-            "partitioning-changed": before.readable and one.layout and before.layout != one.layout,
+            "partitioning-changed": before.readable and one.layout is not None and before.layout != one.layout,
         }
         if missing:
             found[self.written(before, one)] = True

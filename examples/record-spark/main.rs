@@ -4,9 +4,10 @@
 //!
 //! Without options, cases whose inputs have changed since they were recorded, or that never were, run on Spark, and what it did
 //! is written into their `case.yaml` and `spark.jsonl`; what differs from an older record is told. `--all` takes the others
-//! too; a filter is a part of a case's name. `--check` writes nothing and fails where Spark does not do what is recorded.
-//! `--sample N` takes about N cases that hang on the commit, or on `PIPELINT_SPARK_SAMPLE`; after `PIPELINT_SPARK_SECONDS` no
-//! further case is begun. Spark is installed where it is missing (`.ci/spark`); each vehicle has one JVM for all its cases.
+//! too; a filter is a part of a case's name. `--check` writes nothing and fails where Spark does not do what is recorded; records
+//! of older inputs are left out and told. `--sample N` takes about N cases that hang on the commit, or on
+//! `PIPELINT_SPARK_SAMPLE`; after `PIPELINT_SPARK_SECONDS` no further case is begun. Spark is installed where it is missing
+//! (`.ci/spark`); each vehicle has one JVM for all its cases.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports as it goes")]
 
@@ -111,14 +112,20 @@ fn run(options: &Options) -> Result<Tally, String> {
 
 /// The cases to run, by vehicle; the largest group first.
 fn groups(options: &Options) -> Result<Vec<(Vehicle, Vec<Case>)>, String> {
-    let wanted = |case: &Case| {
-        let named = options.filters.is_empty() || options.filters.iter().any(|filter| case.name.contains(filter));
-        // A record of other inputs cannot be checked; it must be recorded first.
-        named && if options.check { !case.yaml["spark"].is_null() } else { options.all || case.is_stale() }
+    let named = |case: &Case| {
+        options.filters.is_empty() || options.filters.iter().any(|filter| case.name.contains(filter.as_str()))
     };
     let cases = case::all(&options.root.join("tests/cases"))?;
-    let cases = cases.into_iter().filter(wanted).filter_map(|case| Some((case.vehicle()?, case)));
-    let mut cases: Vec<(Vehicle, Case)> = cases.collect();
+    let cases = cases.into_iter().filter(named).filter_map(|case| Some((case.vehicle()?, case)));
+    let (stale, fresh): (Vec<_>, Vec<_>) = cases.partition(|(_, case)| case.is_stale());
+    let mut cases = match (options.check, options.all) {
+        (true, _) => {
+            tell_stale(&stale);
+            fresh
+        }
+        (false, true) => stale.into_iter().chain(fresh).collect(),
+        (false, false) => stale,
+    };
     if let Some(count) = options.sample {
         let turn = turn(&options.root);
         cases = sample::take(cases, count, &turn);
@@ -132,6 +139,19 @@ fn groups(options: &Options) -> Result<Vec<(Vehicle, Vec<Case>)>, String> {
     }
     groups.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
     Ok(groups)
+}
+
+/// A record of other inputs cannot be checked; it must be made anew first.
+fn tell_stale(stale: &[(Vehicle, Case)]) {
+    let recorded = stale.iter().filter(|(_, case)| !case.yaml["spark"].is_null());
+    let names: Vec<&str> = recorded.map(|(_, case)| case.name.as_str()).collect();
+    if !names.is_empty() {
+        println!(
+            "{} records are of older inputs; `cargo run --example record-spark` makes them anew: {}",
+            names.len(),
+            names.join(", ")
+        );
+    }
 }
 
 /// What the sample hangs on: the environment's word, else the commit.

@@ -19,3 +19,26 @@ pub fn take(cases: Vec<(Vehicle, Case)>, count: usize, turn: &str) -> Vec<(Vehic
     }
     sample
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(turn: &str) -> Vec<String> {
+        let case = |vehicle: Vehicle, number: usize| {
+            let name = format!("set/{vehicle:?}-{number}");
+            (vehicle, Case { folder: name.clone().into(), name, yaml: serde_yaml::Value::Null })
+        };
+        let cases = (0..90).map(|n| case(Vehicle::Files, n)).chain((0..10).map(|n| case(Vehicle::Hive, n))).collect();
+        take(cases, 20, turn).into_iter().map(|(_, case)| case.name).collect()
+    }
+
+    #[test]
+    fn a_turn_has_one_sample_of_every_vehicle_s_cases() {
+        let sample = names("commit a");
+        assert_eq!(sample, names("commit a"));
+        assert_ne!(sample, names("commit b"));
+        assert_eq!(sample.iter().filter(|name| name.contains("Files")).count(), 18);
+        assert_eq!(sample.iter().filter(|name| name.contains("Hive")).count(), 2);
+    }
+}
