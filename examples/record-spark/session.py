@@ -28,7 +28,7 @@ ICEBERG = {
 class Engine:
     """A JVM whose working directory is `box`; Iceberg tables of the catalog `ice` lie in `lake`."""
 
-    def __init__(self, base, catalog, packages, ivy):
+    def __init__(self, base, options):
         from pyspark.sql import SparkSession
 
         self.base = base
@@ -45,14 +45,17 @@ class Engine:
             "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Duser.timezone=UTC "
             f"-Dderby.system.home={base} -Djava.io.tmpdir={scratch}"
         )
-        if catalog == "hive":
+        if options.catalog == "hive":
             settings["spark.sql.catalogImplementation"] = "hive"
-        if catalog == "iceberg":
+        if options.catalog == "iceberg":
             settings.update(ICEBERG)
             settings["spark.sql.catalog.ice.warehouse"] = os.path.join(base, "ice")
-        if packages:
-            settings["spark.jars.packages"] = packages
-            settings["spark.jars.ivy"] = ivy
+        if options.packages:
+            settings["spark.jars.packages"] = options.packages
+            settings["spark.jars.ivy"] = options.ivy
+        if options.memory_catalog:
+            settings["spark.jars"] = options.memory_catalog
+            settings["spark.sql.catalog.mem"] = "pipelint.MemoryCatalog"
         builder = SparkSession.builder.master("local[2]").appName("pipelint")
         for key, value in settings.items():
             builder = builder.config(key, value)

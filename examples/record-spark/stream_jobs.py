@@ -1,9 +1,8 @@
 """A plain Structured Streaming job that changes: BEFORE on batch 1, AFTER on batch 2 with the same checkpoints, and a reference.
 
 Takes a case folder (`before/job.py`, `after/job.py`, sources in their `pipelint.yaml`, rows in `data/`, steps by hand in
-`experiment:`). The reference is AFTER replayed batch by batch; where the steps change the source beyond appends, AFTER from
-nothing on the source as it has become. Tables of the Iceberg catalog `ice` and folders below `out/` that are no sources are
-results.
+`experiment:`). On Iceberg the reference is AFTER replayed batch by batch; where the steps change the source beyond appends,
+AFTER from nothing on the source as it has become.
 """
 import collections
 import contextlib
@@ -15,14 +14,20 @@ import signal
 
 import yaml
 
-from session import error_class, plain
+from session import error_class
+from stores import FolderStore, IcebergStore, last_part, rows_of
 
 SECONDS_A_RUN = 60
 
 
-class StreamCase:
-    def __init__(self, engine, folder):
-        self.engine, self.folder = engine, folder
+class StreamJob:
+    """Both revisions of a job, with the sources that they read and the steps beside them."""
+
+    # Whether the jobs wait for their query, or end with its start.
+    waits_itself = True
+
+    def __init__(self, engine, folder, store):
+        self.engine, self.folder, self.store = engine, folder, store
         case = yaml.safe_load(open(os.path.join(folder, "case.yaml")))
         self.steps = case.get("experiment") or {}
         self.sources = {side: self.declared(side) for side in ("before", "after")}
@@ -32,47 +37,36 @@ class StreamCase:
         facts = yaml.safe_load(open(os.path.join(self.folder, side, "pipelint.yaml")))
         return {last_part(source["name"]): source for source in facts.get("sources") or []}
 
-    def wipe(self):
-        for folder in (self.engine.lake, self.engine.box):
-            for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-        self.created.clear()
+    def source_names(self):
+        return set(self.sources["before"]) | set(self.sources["after"])
 
-    def sql(self, text):
-        session = self.engine.session()
-        for statement in text.split(";\n"):
-            session.sql(statement)
+    def wipe(self):
+        self.store.wipe()
+        self.created.clear()
 
     def create(self, side):
         for name, source in self.sources[side].items():
-            if name in self.created:
-                continue
-            self.created.add(name)
-            if source["format"] == "iceberg":
-                partitioned = f" PARTITIONED BY ({', '.join(source['partitioned_by'])})" if source.get("partitioned_by") else ""
-                self.sql(f"CREATE TABLE {source['name']} ({source['schema']}) USING iceberg{partitioned}")
-            else:
-                os.makedirs(source["path"], exist_ok=True)
+            if name not in self.created:
+                self.created.add(name)
+                self.store.create(source)
 
     def create_sinks(self):
         for statement in self.steps.get("sinks") or []:
             self.sql(statement)
 
     def load(self, batch, side):
-        session = self.engine.session()
         for name, source in self.sources[side].items():
             path = os.path.join(self.folder, "data", batch, f"{name}.json")
-            if not os.path.exists(path):
-                continue
-            if source["format"] != "iceberg":
-                frame = session.read.schema(source["schema"]).json(f"file://{path}")
-                frame.coalesce(1).write.mode("append").format(source["format"]).save(source["path"])
-                continue
-            fields = session.table(source["name"]).schema.fields
-            rows = [json.loads(line) for line in open(path) if line.strip()]
-            values = ", ".join("(" + ", ".join(literal(row.get(field.name), field) for field in fields) + ")" for row in rows)
-            session.sql(f"INSERT INTO {source['name']} SELECT * FROM VALUES {values}")
+            if os.path.exists(path):
+                self.store.load(source, path, batch)
+
+    def results(self):
+        return self.store.results(self.source_names())
+
+    def sql(self, text):
+        session = self.engine.session()
+        for statement in text.split(";\n"):
+            session.sql(statement)
 
     def apply(self, key, side):
         for step in self.steps.get(key) or []:
@@ -95,7 +89,8 @@ class StreamCase:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(commits, name))
         elif operation == "rewrite_data_files":
-            session.sql(f"CALL ice.system.rewrite_data_files(table => 'db.{table}', options => map('rewrite-all', 'true'))")
+            everything = "options => map('rewrite-all', 'true')"
+            session.sql(f"CALL ice.system.rewrite_data_files(table => 'db.{table}', {everything})")
         elif operation == "expire_all_but_last":
             session.sql(
                 f"CALL ice.system.expire_snapshots(table => 'db.{table}', "
@@ -120,8 +115,11 @@ class StreamCase:
         left = signal.alarm(SECONDS_A_RUN)
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                source = open(os.path.join(self.folder, side, "job.py")).read()
-                exec(compile(source, "job.py", "exec"), {"__name__": "__main__"})
+                source = self.store.code(open(os.path.join(self.folder, side, "job.py")).read())
+                with started_queries() as queries:
+                    exec(compile(source, "job.py", "exec"), {"__name__": "__main__"})
+                    for query in [] if self.waits_itself else queries:
+                        query.awaitTermination()
         except Exception as error:
             return error_class(error)
         finally:
@@ -130,30 +128,43 @@ class StreamCase:
             for query in session.streams.active:
                 query.stop()
 
-    def results(self):
-        """Rows of what the jobs made, by table."""
-        session, tables = self.engine.session(), {}
-        for name in sorted(set(os.listdir(self.engine.lake)) - self.source_names()):
-            tables[name] = self.rows(lambda: session.table(f"ice.db.{name}"))
-        for name in sorted(os.listdir("out")) if os.path.isdir("out") else []:
-            tables[name] = self.rows(lambda: session.read.parquet(os.path.join("out", name)))
-        return tables
 
-    @staticmethod
-    def rows(open_table):
-        try:
-            return sorted((canonical(row.asDict()) for row in open_table().collect()))
-        except Exception:
-            return []
+class ExperimentCase(StreamJob):
+    """The experiment as `pipelint diff` makes it, on Spark's own tables: what each run met, and the tables at its moments."""
 
-    def source_names(self):
-        return set(self.sources["before"]) | set(self.sources["after"])
+    waits_itself = False
 
-    def forget_results(self):
-        for name in set(os.listdir(self.engine.lake)) - self.source_names():
-            shutil.rmtree(os.path.join(self.engine.lake, name))
-        for folder in ("ckpt", "out"):
-            shutil.rmtree(folder, ignore_errors=True)
+    def __init__(self, engine, folder):
+        super().__init__(engine, folder, FolderStore(engine))
+
+    def run(self):
+        self.wipe()
+        self.create("before")
+        self.load("batch1", "before")
+        before, resumed_1 = self.run_job("before"), self.results()
+        self.create("after")
+        self.load("batch2", "after")
+        after, resumed = self.run_job("after"), self.results()
+        self.wipe()
+        self.create("after")
+        self.load("batch1", "after")
+        control, control_1 = [self.run_job("after")], self.results()
+        self.load("batch2", "after")
+        control.append(self.run_job("after"))
+        moments = {
+            "resumed_batch_1": resumed_1,
+            "resumed": resumed,
+            "control_batch_1": control_1,
+            "control_end": self.results(),
+        }
+        return {"before": before, "after": after, "control": control}, moments
+
+
+class IcebergCase(StreamJob):
+    """A job on Iceberg tables, and what its sink holds against a reference."""
+
+    def __init__(self, engine, folder):
+        super().__init__(engine, folder, IcebergStore(engine))
 
     def changes_sources(self):
         """Whether the steps do more to the sources than append the batches in turn."""
@@ -176,7 +187,7 @@ class StreamCase:
         self.apply("after_batch2", "after")
         refused = self.run_job("after")
         resumed, source_now = self.results(), self.source_now()
-        self.forget_results()
+        self.store.forget_results(self.source_names())
         self.create_sinks()
         fails_from_nothing = self.run_job("after")
         fresh = self.results()
@@ -221,22 +232,32 @@ class StreamCase:
         session = self.engine.session()
         try:
             columns = session.table("ice.db.out").columns
-            return self.rows(lambda: session.table(read[0]["name"]).select(*columns)) or None
+            return rows_of(lambda: session.table(read[0]["name"]).select(*columns)) or None
         except Exception:
             return None
 
 
-def last_part(name):
-    return name.rsplit(".", 1)[-1]
+@contextlib.contextmanager
+def started_queries():
+    """The queries that code starts within it; those that have failed are no longer among the active ones."""
+    from pyspark.sql.streaming import DataStreamWriter
 
+    queries, own = [], {name: getattr(DataStreamWriter, name) for name in ("start", "toTable")}
 
-def literal(value, field):
-    return f"CAST({'NULL' if value is None else repr(str(value))} AS {field.dataType.simpleString()})"
+    def noted(method):
+        def start(*args, **kwargs):
+            queries.append(method(*args, **kwargs))
+            return queries[-1]
 
+        return start
 
-def canonical(row):
-    known = {name: plain(value) for name, value in row.items() if value is not None}
-    return json.dumps(known, sort_keys=True, ensure_ascii=False)
+    for name, method in own.items():
+        setattr(DataStreamWriter, name, noted(method))
+    try:
+        yield queries
+    finally:
+        for name, method in own.items():
+            setattr(DataStreamWriter, name, method)
 
 
 def verdict(broken, refused, reference_error, replays, differing):

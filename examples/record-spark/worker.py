@@ -1,7 +1,7 @@
 """Runs cases one after the other: a JSON request a line on standard input, a JSON answer a line on standard output.
 
-Request: {"kind": "batch" | "stream", "case": FOLDER}. Answer: {"version", "spark": {...}, "rows": [...]}, or {"failed": why}
-where this program, not the case, went wrong. What the code under test prints does not reach standard output.
+Request: {"kind": "batch" | "iceberg-stream" | "stream", "case": FOLDER}. Answer: {"version", "spark": {...}, "rows": ...}, or
+{"failed": why} where this program, not the case, went wrong. What the code under test prints does not reach standard output.
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--catalog", choices=["in-memory", "hive", "iceberg"], required=True)
     arguments.add_argument("--packages", default="")
+    arguments.add_argument("--memory-catalog", default="", help="its jar")
     arguments.add_argument("--ivy", default=os.path.expanduser("~/.ivy2"))
     options = arguments.parse_args()
     answers = os.fdopen(os.dup(1), "w")
@@ -28,7 +29,7 @@ def main():
 
     base = os.path.realpath(tempfile.mkdtemp(prefix="pipelint-record-"))
     try:
-        engine = Engine(base, options.catalog, options.packages, options.ivy)
+        engine = Engine(base, options)
         for line in sys.stdin:
             print(json.dumps(answer(engine, json.loads(line)), ensure_ascii=False), file=answers, flush=True)
         engine.stop()
@@ -38,14 +39,14 @@ def main():
 
 def answer(engine, request):
     from batch_writes import BatchCase
-    from stream_jobs import StreamCase
+    from stream_jobs import ExperimentCase, IcebergCase
 
     def too_long(*_):
         raise TimeoutError(f"over {SECONDS_A_CASE} s")
 
     signal.signal(signal.SIGALRM, too_long)
     signal.alarm(SECONDS_A_CASE)
-    kinds = {"batch": BatchCase, "stream": StreamCase}
+    kinds = {"batch": BatchCase, "iceberg-stream": IcebergCase, "stream": ExperimentCase}
     try:
         outcome, rows = kinds[request["kind"]](engine, request["case"]).run()
         return {"version": engine.version(), "spark": outcome, "rows": rows}

@@ -48,7 +48,7 @@ impl Worker {
     /// # Errors
     /// Why the case could not be run to its end.
     pub fn run(&mut self, case: &Case) -> Result<Record, String> {
-        let kind = if case.is_batch() { "batch" } else { "stream" };
+        let kind = if case.is_batch() { "batch" } else { "iceberg-stream" };
         let request = json!({ "kind": kind, "case": case.folder });
         let requests = self.requests.as_mut().ok_or("the worker has ended")?;
         writeln!(requests, "{request}").map_err(|error| error.to_string())?;
