@@ -136,6 +136,8 @@ pub const FACTS: &[(&str, &str)] = &[
     ("resolved", "flag: both sides are fully understood"),
     ("error_class", "text: error class that the engine would give"),
     ("error", "text: its message"),
+    ("path", "text: the file that cannot be read"),
+    ("concerned", "text: the table or pipeline that stood there"),
     ("was_broken", "flag: the same error stood there before"),
     ("property", "text: name of the table property"),
     ("suggestion", "text: the known name nearest to it"),
@@ -199,6 +201,7 @@ kinds! {
     "unattended-refresh-added": "something now starts full refreshes by itself" ["setting", "scheduled"];
     "configuration-changed": "a configuration value that a checkpoint or a query depends on" ["setting", "class", "before", "after"];
     // Datasets
+    "definition-unread": "a definition stands in a file that cannot be read as it now is" ["path", "concerned", "error"];
     "dataset-removed": "a dataset is no longer defined" ["readers", "private"];
     "dataset-renamed": "a dataset has another name and the same content" ["before", "after", "readers"];
     "dataset-moved": "a dataset's definition moved to another pipeline" ["before", "after", "private", "once_flows"];

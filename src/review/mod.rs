@@ -4,6 +4,7 @@
 //! beside the trees.
 
 mod acceptance;
+mod unread;
 
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
@@ -101,9 +102,11 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
 pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examination {
     let cache = ParseCache::new();
     let (b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
+    let (a, unread) = unread::carry(&b, a, (before, after), options);
     let difference = diff(&b.analysis, &a.analysis);
     let (book, mut diagnostics) = rule_book(after, &a.project);
-    let further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
+    let mut further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
+    further.extend(unread);
     let mut assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
     let baseline = options.baseline.clone();
     diagnostics.extend(acceptance::accept(&mut assessment.findings, (before, after), (&b, &a), &book, baseline));
@@ -269,6 +272,7 @@ fn verdict(
             Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
         }
         (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
+        (FlowStatus::Unchanged, None, _) => Some(Confirmation::not_run("its query is as it was")),
         (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
     };
     let place = |analysis: &Analysis, index: Option<crate::diff::FlowRef>| -> Option<Span> {

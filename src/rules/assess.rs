@@ -30,15 +30,15 @@ pub struct Assessment {
     pub flows: Vec<FlowAssessment>,
 }
 
-/// Applies the rule book. `further` are changes that no two analyses show (job tasks).
+/// Applies the rule book. `further` are changes that no two analyses show (job tasks, definitions that cannot be read).
 pub fn assess(book: &RuleBook, before: &Analysis, after: &Analysis, diff: &Diff, further: &[Change]) -> Assessment {
     let mut findings: Vec<Finding> = Vec::new();
     for (index, change) in diff.changes.iter().enumerate() {
         findings.extend(apply(book, after, change).into_iter().map(|f| Finding { change: Some(index), ..f }));
     }
-    for change in further {
-        findings.extend(apply(book, after, change));
-    }
+    let mut further = further.to_vec();
+    crate::diff::complete_facts(before, after, &mut further);
+    findings.extend(further.iter().flat_map(|change| apply(book, after, change)));
     let flows = diff.flows.iter().map(|pair| assess_flow(pair, &findings)).collect::<Vec<_>>();
     let derived = derive(before, after, diff, &flows, &findings);
     findings.extend(derived.iter().flat_map(|change| apply(book, after, change)));

@@ -48,7 +48,7 @@ impl<'a> StatementReader<'a> {
                 (false, false) => DatasetKind::Table,
             }
         } else {
-            return Ok(self.create_other());
+            return self.create_other();
         };
         if kind == DatasetKind::View && self.is_metric_view() {
             return Ok(Statement::Other { what: "CREATE VIEW … WITH METRICS".to_owned(), matters: false });
@@ -83,11 +83,36 @@ impl<'a> StatementReader<'a> {
         }
     }
 
-    /// `CREATE FUNCTION`, `SCHEMA`, `CATALOG`, `SINK`, …: kept by name. A function's body is part of what queries mean.
-    fn create_other(&mut self) -> Statement {
-        let harmless = ["schema", "database", "catalog", "volume", "connection", "share", "recipient", "external"];
-        let matters = !harmless.iter().any(|word| self.cursor.at_words(&[word]));
-        Statement::Other { what: self.first_words(), matters }
+    /// `CREATE FUNCTION`, `SCHEMA`, `CATALOG`, …: kept by name. A function's body is part of what queries mean.
+    fn create_other(&mut self) -> Read<Statement> {
+        const HARMLESS: [&str; 19] = [
+            "bloomfilter",
+            "catalog",
+            "connection",
+            "credential",
+            "database",
+            "foreign",
+            "group",
+            "index",
+            "location",
+            "policy",
+            "recipient",
+            "role",
+            "schema",
+            "server",
+            "service",
+            "share",
+            "storage",
+            "user",
+            "volume",
+        ];
+        const KNOWN: [&str; 4] = ["aggregate", "function", "procedure", "variable"];
+        let matches = |words: &[&str]| words.iter().any(|word| self.cursor.at_words(&[word]));
+        let matters = !matches(&HARMLESS);
+        if matters && !matches(&KNOWN) {
+            return Err(self.unexpected("TABLE, VIEW, FLOW or another thing to create"));
+        }
+        Ok(Statement::Other { what: self.first_words(), matters })
     }
 
     /// `WITH METRICS LANGUAGE YAML`: measures for dashboards, which no flow reads.

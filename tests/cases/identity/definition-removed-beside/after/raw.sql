@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE raw_orders AS
+SELECT id, customer FROM STREAM(main.sales.orders_feed);
+
+SELEC 1;

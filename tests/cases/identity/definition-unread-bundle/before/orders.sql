@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT * FROM STREAM(main.sales.orders_feed);
