@@ -68,13 +68,22 @@ fn diff() -> Command {
         .arg(revisions())
         .args(compared_trees())
         .args(analysis_options())
-        .args(report_options())
+        .args(report_options(
+            "text, json, sarif, github, gitlab, junit, markdown, html, mermaid or dot; several for several reports",
+        ))
         .args(confirmation_options())
 }
 
 fn baseline() -> Command {
     Command::new("baseline")
-        .about("Writes the findings of a comparison into a file, as accepted ones for `--baseline`")
+        .about("Writes the findings of a comparison into a file, as accepted ones for `--baseline`; or those of a lint")
+        .arg(
+            Arg::new("lint")
+                .long("lint")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["staged", "before", "after"])
+                .help("Accept what `pipelint lint` finds in the one revision that is named, else in the working tree"),
+        )
         .arg(revisions())
         .args(compared_trees())
         .args(analysis_options())
@@ -136,15 +145,19 @@ fn analysis_options() -> [Arg; 3] {
     ]
 }
 
-fn report_options() -> [Arg; 5] {
+/// `formats` names those that the command has.
+fn report_options(formats: &'static str) -> [Arg; 5] {
     [
         Arg::new("explain")
             .long("explain")
             .action(ArgAction::SetTrue)
             .help("Say more: notes, every remedy with its code, everything unresolved"),
-        Arg::new("format").long("format").short('f').value_name("FORMAT[=FILE]").action(ArgAction::Append).help(
-            "text, json, sarif, github, gitlab, junit, markdown, html, mermaid or dot; several for several reports",
-        ),
+        Arg::new("format")
+            .long("format")
+            .short('f')
+            .value_name("FORMAT[=FILE]")
+            .action(ArgAction::Append)
+            .help(formats),
         Arg::new("fail-on")
             .long("fail-on")
             .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
@@ -314,28 +327,13 @@ fn lint() -> Command {
         .after_help(EXIT_CODES)
         .arg(Arg::new("revision").value_name("REV|PATH").help("Revision or folder [default: working tree]"))
         .arg(
-            Arg::new("format")
-                .long("format")
-                .short('f')
-                .value_parser(PossibleValuesParser::new(["text", "json"]))
-                .default_value("text")
-                .help("Form of the output"),
-        )
-        .arg(Arg::new("explain").long("explain").action(ArgAction::SetTrue).help("Say more: notes, and every remedy"))
-        .arg(
             Arg::new("data")
                 .long("data")
                 .value_name("DIR")
                 .value_hint(ValueHint::DirPath)
                 .help("Rows to use instead of generated ones: DIR/<table>.jsonl"),
         )
-        .arg(
-            Arg::new("fail-on")
-                .long("fail-on")
-                .value_parser(PossibleValuesParser::new(["error", "warning", "never"]))
-                .help("Severity from which the exit code is 1 [default: error]"),
-        )
-        .arg(allow_empty())
+        .args(report_options("text, json, sarif, github, gitlab, junit or markdown; several for several reports"))
         .args(analysis_options())
 }
 

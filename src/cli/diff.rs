@@ -6,7 +6,7 @@ use crate::confirm::Data;
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
 use crate::project::ConfigFile;
-use crate::report::{self, Format, Report, Style};
+use crate::report::{self, Format, Style};
 use crate::review::{self, ConfirmWith};
 use crate::revision::{self, Comparison, Selection};
 use clap::ArgMatches;
@@ -26,7 +26,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let nothing = quiet && report.worst() == Effect::None && report.open_findings() == 0;
     let formats: Vec<_> =
         formats.into_iter().filter(|(f, file)| !nothing || *f != Format::Text || file.is_some()).collect();
-    write_reports(&report, &formats, style(args))?;
+    write_formats(&formats, style(args), |format, style| report::render(&report, format, style))?;
     if report.flows.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(
             "no flow was found in either revision: nothing was analysed",
@@ -75,14 +75,13 @@ pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<review::Option
         ),
         _ => ConfirmWith::GeneratedRows,
     };
-    let baseline = args
-        .try_get_one::<String>("baseline")
-        .ok()
-        .flatten()
-        .cloned()
-        .map(|path| read_baseline(folder, &path))
-        .transpose()?;
-    Ok(review::Options { confirm, baseline, ..analysis_options(args, folder)? })
+    Ok(review::Options { confirm, baseline: baseline(args, folder)?, ..analysis_options(args, folder)? })
+}
+
+/// The accepted findings that `--baseline` names, where the command has that option.
+pub(super) fn baseline(args: &ArgMatches, folder: &Path) -> Result<Option<Baseline>, Failure> {
+    let path = args.try_get_one::<String>("baseline").ok().flatten();
+    path.map(|path| read_baseline(folder, path)).transpose()
 }
 
 fn read_baseline(folder: &Path, path: &str) -> Result<Baseline, Failure> {
@@ -108,7 +107,7 @@ pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<revie
 }
 
 /// Where each report goes: standard output, or a file.
-fn formats(args: &ArgMatches) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
+pub(super) fn formats(args: &ArgMatches) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
     let wanted: Vec<&String> = args.get_many::<String>("format").map(Iterator::collect).unwrap_or_default();
     if wanted.is_empty() {
         return Ok(vec![(Format::Text, None)]);
@@ -133,17 +132,22 @@ fn formats(args: &ArgMatches) -> Result<Vec<(Format, Option<PathBuf>)>, Failure>
     Ok(formats)
 }
 
-fn write_reports(report: &Report, formats: &[(Format, Option<PathBuf>)], style: Style) -> Result<(), Failure> {
+/// Writes each report to where it goes, in colours on standard output only.
+pub(super) fn write_formats(
+    formats: &[(Format, Option<PathBuf>)],
+    style: Style,
+    render: impl Fn(Format, Style) -> String,
+) -> Result<(), Failure> {
     for (format, file) in formats {
         match file {
-            None => output::print(&report::render(report, *format, style))?,
-            Some(path) => output::write_file(path, &report::render(report, *format, Style { colors: false, ..style }))?,
+            None => output::print(&render(*format, style))?,
+            Some(path) => output::write_file(path, &render(*format, Style { colors: false, ..style }))?,
         }
     }
     Ok(())
 }
 
-fn style(args: &ArgMatches) -> Style {
+pub(super) fn style(args: &ArgMatches) -> Style {
     let colors = output::colored(args.get_one::<String>("color").map(String::as_str));
     Style { colors, width: output::width(), explain: args.get_flag("explain") }
 }

@@ -1,8 +1,9 @@
 //! `pipelint lint [REV|PATH]`: one revision as it is.
 
-use super::{Failure, Outcome, diff, output};
+use super::{Failure, Outcome, diff};
 use crate::lint::{self, Rows};
-use crate::report;
+use crate::report::{self, Format};
+use crate::review;
 use crate::revision;
 use clap::ArgMatches;
 
@@ -10,17 +11,27 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let target = args.get_one::<String>("revision").map(String::as_str);
     let tree = revision::open_one(target, &folder).map_err(diff::failure)?;
-    let options = diff::analysis_options(args, &folder)?;
+    let formats = diff::formats(args)?;
+    if let Some((format, _)) = formats.iter().find(|(format, _)| !report::lint::FORMATS.contains(format)) {
+        let name = |wanted: Format| Format::ALL.iter().find(|(_, f)| *f == wanted).map_or("", |(name, _)| *name);
+        let known: Vec<&str> = report::lint::FORMATS.iter().map(|format| name(*format)).collect();
+        return Err(Failure::new(format!(
+            "`{}` is no format of a lint; known are {}",
+            name(*format),
+            known.join(", ")
+        )));
+    }
+    let options =
+        review::Options { baseline: diff::baseline(args, &folder)?, ..diff::analysis_options(args, &folder)? };
     let given = match args.get_one::<String>("data") {
         Some(data) => Some(Rows::read(&folder.join(data)).map_err(|e| Failure::new(format!("--data: {e}")))?),
         None => None,
     };
     let found = lint::lint(tree.as_ref(), &options, given.as_ref());
-    let as_json = args.get_one::<String>("format").is_some_and(|format| format == "json");
-    let text = if as_json { report::lint::json(&found) } else { report::lint::text(&found, args.get_flag("explain")) };
-    output::print(&text)?;
+    let style = diff::style(args);
+    diff::write_formats(&formats, style, |format, style| report::lint::render(&found, format, style))?;
     diff::print_diagnostics(&found.diagnostics);
-    if found.flows == 0 && found.writes.is_empty() && !args.get_flag("allow-empty") {
+    if found.flows.is_empty() && found.writes.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(
             "no flow and no batch write was found: nothing was analysed",
             "run in the right folder, or pass --allow-empty where that is right",

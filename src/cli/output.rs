@@ -57,7 +57,7 @@ pub fn print_failure(failure: &Failure) {
     }
 }
 
-/// Prints a diagnostic of the input to standard error, on one line.
+/// Prints a diagnostic of the input to standard error: a line, and one for what to do.
 pub fn print_diagnostic(diagnostic: &Diagnostic) {
     let level = if diagnostic.level == DiagnosticLevel::Error { "error" } else { "warning" };
     let place = match (&diagnostic.span, &diagnostic.path) {
@@ -66,5 +66,9 @@ pub fn print_diagnostic(diagnostic: &Diagnostic) {
         (None, None) => String::new(),
     };
     let text = format!("{place}{}", diagnostic.message);
-    let _ = writeln!(io::stderr().lock(), "{level}[{}]: {}", diagnostic.code, safe::inline(&text));
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{level}[{}]: {}", diagnostic.code, safe::inline(&text));
+    if let Some(help) = &diagnostic.help {
+        let _ = writeln!(stderr, "  help: {}", safe::inline(help));
+    }
 }

@@ -16,6 +16,23 @@ pub fn kind(id: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.id == id)
 }
 
+/// Kinds that one revision by itself has, and no comparison.
+pub const OF_ONE_REVISION: &[&str] = &[
+    "batch-write",
+    "state-unbounded",
+    "message-source-typed",
+    "short-retention-unprotected",
+    "change-commits-read",
+    "once-flow-repeats",
+    "nondeterministic-function",
+    "sources-united",
+    "data-loss-guard-off",
+];
+
+/// Kinds that a comparison has, and one revision too where it is compared with nothing.
+pub const OF_EITHER: &[&str] =
+    &["misspelt-property", "resettable-dependency", "dataset-owned-twice", "unattended-refresh-added"];
+
 /// Facts that every change carries.
 pub const COMMON: &[&str] = &[
     "platform",

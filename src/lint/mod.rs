@@ -22,15 +22,18 @@ pub(crate) use script::{operation_word, writes_into};
 pub use snapshot::Snapshot;
 pub use tables::{TableFacts, facts};
 
+use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::diff::kinds;
 use crate::engine::ExecutionError;
 use crate::frontend::{self, ParseCache, Script};
-use crate::model::{Diagnostic, Job, Place, Platform, Severity, Span, Unresolved};
+use crate::model::{Diagnostic, Job, Place, Platform, QualifiedName, Severity, Span, Unresolved};
 use crate::project::Unit;
+use crate::report::{Revision, Texts};
 use crate::review::{self, Options};
-use crate::revision::Tree;
-use crate::rules::{Finding, findings_of};
+use crate::revision::{Tree, decode};
+use crate::rules::{Finding, RuleText, findings_of};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One script with what two runs of it showed, or why nothing could be observed.
 #[derive(Debug)]
@@ -89,23 +92,41 @@ pub struct ProvenFix {
     pub code: String,
 }
 
+/// A flow that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LintedFlow {
+    /// Key of the pipeline.
+    pub pipeline: String,
+    pub dataset: QualifiedName,
+    pub flow: String,
+}
+
 /// Everything that one revision's lint found.
 #[derive(Debug, Clone)]
 pub struct LintReport {
     pub revision: String,
-    pub flows: usize,
+    pub platform: Platform,
+    pub flows: Vec<LintedFlow>,
     /// The severity that the configuration fails on.
     pub fail_on: Option<Severity>,
     pub writes: Vec<WriteVerdict>,
     pub findings: Vec<Finding>,
     pub unresolved: Vec<Unresolved>,
     pub diagnostics: Vec<Diagnostic>,
+    /// The rules behind the findings, by id.
+    pub rules: BTreeMap<String, RuleText>,
+    pub texts: Texts,
 }
 
 impl LintReport {
     /// Whether some finding that is not allowed has at least this severity.
     pub fn fails(&self, from: Severity) -> bool {
         from != Severity::Off && self.findings.iter().any(|f| f.allowed.is_none() && f.severity >= from)
+    }
+
+    /// Findings of a severity that nobody accepted.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|f| f.allowed.is_none() && f.severity == severity).count()
     }
 }
 
@@ -115,39 +136,82 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     let reading = review::read(tree, options, &cache);
     let runs = run_scripts(tree, &reading.project.scripts, given, &cache);
     let (book, mut diagnostics) = review::rule_book(tree, &reading.project);
-    let mut report = LintReport {
-        revision: tree.label().to_owned(),
-        flows: reading.analysis.flows.len(),
-        fail_on: reading.project.configs.iter().find_map(|config| config.fail_on),
-        writes: Vec::new(),
-        findings: Vec::new(),
-        unresolved: reading.unresolved,
-        diagnostics: Vec::new(),
-    };
+    let mut found = Found::default();
     let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
     for run in &runs {
-        report.unresolved.extend(run.script.unresolved.iter().cloned());
+        found.unresolved.extend(run.script.unresolved.iter().cloned());
         diagnostics.extend(run.script.diagnostics.iter().cloned());
         for (verdict, change) in verdicts(run, &jobs, given) {
-            let found = findings_of(&book, run.unit.pipeline.platform, &change);
-            let first = report.findings.len();
-            report.findings.extend(found);
-            let findings = (first..report.findings.len()).collect();
-            if let Err(reason) = &verdict.observed {
-                report.unresolved.push(unobserved(&verdict, reason));
-            }
-            report.writes.push(WriteVerdict { findings, ..verdict });
+            found.take(verdict, findings_of(&book, run.unit.pipeline.platform, &change));
         }
     }
     for change in pipelines::changes(&reading.analysis, &jobs, &reading.project.jobs) {
         let pipeline = reading.analysis.workspace.pipelines.iter().find(|pipeline| pipeline.key == change.pipeline);
         let platform = pipeline.map_or(Platform::Lakeflow, |pipeline| pipeline.platform);
-        report.findings.extend(findings_of(&book, platform, &change));
+        found.findings.extend(findings_of(&book, platform, &change));
     }
+    let baseline = options.baseline.clone();
+    let tells = |kind: &str| kinds::OF_ONE_REVISION.contains(&kind) || kinds::OF_EITHER.contains(&kind);
+    diagnostics.extend(review::accept(&mut found.findings, None, (tree, &reading), &book, baseline, &tells));
+    let texts = texts(tree, &found.findings);
+    let Found { writes, findings, unresolved } = found;
     diagnostics.extend(reading.diagnostics);
     diagnostics.dedup();
-    report.diagnostics = diagnostics;
-    report
+    LintReport {
+        revision: tree.label().to_owned(),
+        platform: platform(&reading.analysis, options),
+        flows: linted(&reading.analysis),
+        fail_on: reading.project.configs.iter().find_map(|config| config.fail_on),
+        rules: review::rule_texts(&book, &findings),
+        texts,
+        writes,
+        findings,
+        unresolved: reading.unresolved.into_iter().chain(unresolved).collect(),
+        diagnostics,
+    }
+}
+
+/// What the scripts have shown so far.
+#[derive(Default)]
+struct Found {
+    writes: Vec<WriteVerdict>,
+    findings: Vec<Finding>,
+    unresolved: Vec<Unresolved>,
+}
+
+impl Found {
+    fn take(&mut self, verdict: WriteVerdict, findings: Vec<Finding>) {
+        let first = self.findings.len();
+        self.findings.extend(findings);
+        let own = (first..self.findings.len()).collect();
+        if let Err(reason) = &verdict.observed {
+            self.unresolved.push(unobserved(&verdict, reason));
+        }
+        self.writes.push(WriteVerdict { findings: own, ..verdict });
+    }
+}
+
+fn platform(analysis: &Analysis, options: &Options) -> Platform {
+    let first = analysis.workspace.pipelines.first().map(|pipeline| pipeline.platform);
+    options.platform.or(first).unwrap_or(Platform::Lakeflow)
+}
+
+fn linted(analysis: &Analysis) -> Vec<LintedFlow> {
+    let of = |analyzed: &AnalyzedFlow| {
+        let pipeline = analysis.workspace.pipelines.get(analyzed.pipeline)?;
+        let flow = pipeline.flows.get(analyzed.flow)?;
+        Some(LintedFlow { pipeline: pipeline.key.clone(), dataset: flow.target.clone(), flow: flow.name.clone() })
+    };
+    analysis.flows.iter().filter_map(of).collect()
+}
+
+/// The texts that the findings' places stand in.
+fn texts(tree: &dyn Tree, findings: &[Finding]) -> Texts {
+    let mut texts = Texts::default();
+    for span in findings.iter().filter_map(|finding| finding.after.span()) {
+        texts.add(Revision::After, &span.path, || Some(decode(&tree.read(&span.path).ok()?, &span.path).0));
+    }
+    texts
 }
 
 fn unobserved(verdict: &WriteVerdict, reason: &str) -> Unresolved {

@@ -2,14 +2,11 @@
 
 use super::script::nondeterministic_in;
 use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
-use crate::diff::{Change, diff, unattended_refreshes};
+use crate::diff::{Change, diff, kinds, unattended_refreshes};
 use crate::model::{
     Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace, WriteOperation,
 };
 use crate::project::JobTask;
-
-/// Kinds of change that tell of a revision by itself: seen against nothing, they are its own.
-const OWN: &[&str] = &["misspelt-property", "resettable-dependency", "dataset-owned-twice"];
 
 const MESSAGE_SOURCES: &[&str] = &["kafka", "kinesis", "pubsub", "pulsar", "eventhubs"];
 
@@ -17,7 +14,7 @@ const MESSAGE_SOURCES: &[&str] = &["kafka", "kinesis", "pubsub", "pulsar", "even
 pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Change> {
     let nothing = analyze(Workspace::default());
     let mut found: Vec<Change> =
-        diff(&nothing, analysis).changes.into_iter().filter(|change| OWN.contains(&change.kind)).collect();
+        diff(&nothing, analysis).changes.into_iter().filter(|change| kinds::OF_EITHER.contains(&change.kind)).collect();
     found.extend(unattended_refreshes(&[], tasks));
     for analyzed in &analysis.flows {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };

@@ -103,9 +103,10 @@ impl Baseline {
         Some(fingerprint(finding)).filter(|key| self.entries.contains_key(key))
     }
 
-    /// Entries that no finding answers to any more.
-    pub(super) fn stale(&self, used: &BTreeSet<String>) -> Vec<Diagnostic> {
-        let stale: Vec<&Entry> = self.entries.iter().filter(|(key, _)| !used.contains(*key)).map(|(_, e)| e).collect();
+    /// Entries that no finding answers to any more, of rules that were asked.
+    pub(super) fn stale(&self, used: &BTreeSet<String>, judged: &dyn Fn(&str) -> bool) -> Vec<Diagnostic> {
+        let entries = self.entries.iter().filter(|(key, entry)| !used.contains(*key) && judged(&entry.rule));
+        let stale: Vec<&Entry> = entries.map(|(_, entry)| entry).collect();
         let tell = |message: String| {
             Diagnostic::new(DiagnosticLevel::Warning, "stale-baseline", message)
                 .in_file(&self.path)

@@ -54,19 +54,23 @@ pub struct Policy {
     pub earlier: BTreeSet<String>,
 }
 
+/// What a policy asks about findings and rules.
+pub struct Judge<'a> {
+    pub definition: &'a dyn Fn(&Finding) -> Definition,
+    /// The message for a name that no rule has.
+    pub unknown: &'a dyn Fn(&str) -> Option<Diagnostic>,
+    /// Whether the command under way can find anything by a rule: what accepts findings of another command is not idle here.
+    pub judged: &'a dyn Fn(&str) -> bool,
+}
+
 impl Policy {
-    /// Marks the accepted findings. `unknown` gives the message for a name that no rule has.
-    pub fn apply(
-        &self,
-        findings: &mut [Finding],
-        definition: &dyn Fn(&Finding) -> Definition,
-        unknown: &dyn Fn(&str) -> Option<Diagnostic>,
-    ) -> Vec<Diagnostic> {
+    /// Marks the accepted findings.
+    pub fn apply(&self, findings: &mut [Finding], judge: &Judge<'_>) -> Vec<Diagnostic> {
         let mut used_comments = BTreeSet::new();
         let mut used_entries = BTreeSet::new();
         let mut used_baseline = BTreeSet::new();
         for finding in findings.iter_mut() {
-            let about = definition(finding);
+            let about = (judge.definition)(finding);
             let comment = self.suppressions.iter().enumerate().find(|(_, s)| s.covers(finding, &about));
             let entry = self.allows.iter().enumerate().find(|(_, allow)| allow.covers(finding, &about));
             let known = self.baseline.as_ref().and_then(|baseline| baseline.find(finding));
@@ -99,28 +103,24 @@ impl Policy {
                 _ => None,
             };
         }
-        let mut diagnostics = self.idle_comments(&used_comments, unknown);
-        diagnostics.extend(self.idle_entries(&used_entries, unknown));
+        let mut diagnostics = self.idle_comments(&used_comments, judge);
+        diagnostics.extend(self.idle_entries(&used_entries, judge));
         let misspelt = |scoped: &ScopedSeverity| {
-            unknown(&scoped.rule)
+            (judge.unknown)(&scoped.rule)
                 .map(|problem| Diagnostic { level: DiagnosticLevel::Error, ..problem }.at(&scoped.span))
         };
         diagnostics.extend(self.severities.iter().filter_map(misspelt));
-        diagnostics.extend(self.baseline.iter().flat_map(|baseline| baseline.stale(&used_baseline)));
+        diagnostics.extend(self.baseline.iter().flat_map(|baseline| baseline.stale(&used_baseline, judge.judged)));
         diagnostics
     }
 
-    fn idle_comments(
-        &self,
-        used: &BTreeSet<(usize, String)>,
-        unknown: &dyn Fn(&str) -> Option<Diagnostic>,
-    ) -> Vec<Diagnostic> {
+    fn idle_comments(&self, used: &BTreeSet<(usize, String)>, judge: &Judge<'_>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for (index, suppression) in self.suppressions.iter().enumerate() {
             for rule in &suppression.rules {
-                if let Some(problem) = unknown(rule) {
+                if let Some(problem) = (judge.unknown)(rule) {
                     diagnostics.push(Diagnostic { level: DiagnosticLevel::Warning, ..problem }.at(&suppression.span));
-                } else if !used.contains(&(index, rule.clone())) {
+                } else if (judge.judged)(rule) && !used.contains(&(index, rule.clone())) {
                     let message = format!("this suppression of `{rule}` suppresses nothing");
                     diagnostics.push(self.idle(&suppression.key(), message, &suppression.span));
                 }
@@ -129,12 +129,12 @@ impl Policy {
         diagnostics
     }
 
-    fn idle_entries(&self, used: &BTreeSet<usize>, unknown: &dyn Fn(&str) -> Option<Diagnostic>) -> Vec<Diagnostic> {
+    fn idle_entries(&self, used: &BTreeSet<usize>, judge: &Judge<'_>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for (index, allow) in self.allows.iter().enumerate() {
-            if let Some(problem) = unknown(&allow.entry.rule) {
+            if let Some(problem) = (judge.unknown)(&allow.entry.rule) {
                 diagnostics.push(Diagnostic { level: DiagnosticLevel::Warning, ..problem }.at(&allow.entry.span));
-            } else if !used.contains(&index) {
+            } else if (judge.judged)(&allow.entry.rule) && !used.contains(&index) {
                 let message = format!("this `allow` entry for `{}` allows nothing", allow.entry.rule);
                 diagnostics.push(self.idle(&allow.key(), message, &allow.entry.span));
             }

@@ -33,7 +33,8 @@ fn unknown(name: &str) -> Option<Diagnostic> {
 
 fn apply(policy: &Policy, findings: &mut [Finding], definition_line: u32) -> Vec<String> {
     let definition = |_: &Finding| Definition { root: "etl/shop".to_owned(), places: vec![span(definition_line)] };
-    let told = policy.apply(findings, &definition, &unknown);
+    let told = policy
+        .apply(findings, &Judge { definition: &definition, unknown: &unknown, judged: &|rule| rule != "rule-of-lint" });
     told.iter().map(|d| format!("{}:{}:{:?}", d.code, d.span.as_ref().map_or(0, |s| s.line), d.level)).collect()
 }
 
@@ -139,4 +140,13 @@ fn a_folder_weighs_its_own_findings_and_the_deeper_one_counts() {
         assert_eq!(apply(&policy, &mut findings, 1), Vec::<String>::new());
         assert_eq!((findings[0].severity, findings[0].allowed.is_some()), (severity, allowed));
     }
+}
+
+#[test]
+fn what_accepts_findings_of_another_command_is_not_idle() {
+    let policy = from_text("-- pipelint: allow rule-of-lint -- intended\nSELECT 1\n");
+    assert_eq!(apply(&policy, &mut [], 1), Vec::<String>::new());
+    let baseline = Baseline::of([&finding("rule-of-lint", 1), &finding("rule-a", 1)]);
+    let policy = Policy { baseline: Some(baseline), ..Policy::default() };
+    assert_eq!(apply(&policy, &mut [], 1), ["stale-baseline:0:Warning"]);
 }

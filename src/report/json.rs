@@ -249,7 +249,15 @@ pub(super) fn unresolved_entry(unresolved: &Unresolved) -> Value {
 }
 
 fn diagnostic(remark: &Remark<Diagnostic>) -> Value {
-    let diagnostic = &remark.entry;
+    let mut value = diagnostic_entry(&remark.entry);
+    if let Value::Object(fields) = &mut value {
+        fields.insert("revision".to_owned(), remark.revision.as_str().into());
+        fields.insert("in_both".to_owned(), remark.in_both.into());
+    }
+    value
+}
+
+pub(super) fn diagnostic_entry(diagnostic: &Diagnostic) -> Value {
     let level = match diagnostic.level {
         DiagnosticLevel::Note => "note",
         DiagnosticLevel::Warning => "warning",
@@ -264,7 +272,5 @@ fn diagnostic(remark: &Remark<Diagnostic>) -> Value {
         "path": path,
         "line": diagnostic.span.as_ref().map(|span| span.line),
         "column": diagnostic.span.as_ref().map(|span| span.column),
-        "revision": remark.revision.as_str(),
-        "in_both": remark.in_both,
     })
 }

@@ -1,8 +1,10 @@
-//! What `pipelint lint` found, as text and as JSON.
+//! What `pipelint lint` found: text and JSON of its own, and a [`Report`] for the formats that show findings alone.
 
-use super::{json, safe};
+use super::{FlowVerdict, Format, Lineage, Remark, Report, Revision, Side, Style, json, markdown, safe};
+use crate::diff::FlowStatus;
+use crate::impact::RefreshPlan;
 use crate::lint::{LintReport, Observed, Snapshot, WriteVerdict, effect};
-use crate::model::Severity;
+use crate::model::{Effect, FullRefresh, Place, QualifiedName, Severity};
 use crate::rules::Finding;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -10,39 +12,107 @@ use std::fmt::Write as _;
 /// Rows of a witness: enough to see, few enough to read.
 const SHOWN_ROWS: usize = 12;
 
+/// Formats that a lint has; the others draw what a comparison changes.
+pub const FORMATS: [Format; 7] =
+    [Format::Text, Format::Json, Format::Sarif, Format::Github, Format::Gitlab, Format::Junit, Format::Markdown];
+
+pub fn render(report: &LintReport, format: Format, style: Style) -> String {
+    match format {
+        Format::Text => text(report, style.explain),
+        Format::Json => json(report),
+        Format::Markdown => markdown::lint::render(report, &as_report(report)),
+        other => super::render(&as_report(report), other, style),
+    }
+}
+
+/// The same as a comparison with nothing: a verdict for each table that a script writes and for each flow.
+pub fn as_report(report: &LintReport) -> Report {
+    let mut flows: Vec<FlowVerdict> = Vec::new();
+    for write in &report.writes {
+        let dataset = QualifiedName::bare(write.target.clone());
+        let subject = (write.path.as_str(), &dataset, write.target.as_str());
+        flows.push(verdict(report, subject, &write.place, write.findings.clone()));
+    }
+    for flow in &report.flows {
+        let own = |finding: &Finding| {
+            finding.pipeline == flow.pipeline
+                && finding.dataset.as_ref() == Some(&flow.dataset)
+                && finding.flow.as_ref().is_none_or(|name| *name == flow.flow)
+        };
+        let findings: Vec<usize> =
+            report.findings.iter().enumerate().filter(|(_, finding)| own(finding)).map(|(at, _)| at).collect();
+        let subject = (flow.pipeline.as_str(), &flow.dataset, flow.flow.as_str());
+        flows.push(verdict(report, subject, &Place::unknown(), findings));
+    }
+    Report {
+        before: Side { label: String::new() },
+        after: Side { label: report.revision.clone() },
+        platform: report.platform,
+        pipelines: 0,
+        flows,
+        findings: report.findings.clone(),
+        impacts: Vec::new(),
+        plan: RefreshPlan::default(),
+        unresolved: report.unresolved.iter().map(remark).collect(),
+        diagnostics: report.diagnostics.iter().map(remark).collect(),
+        broken: 0,
+        fail_on: report.fail_on,
+        lineage: Lineage::default(),
+        rules: report.rules.clone(),
+        texts: report.texts.clone(),
+    }
+}
+
+fn remark<T: Clone>(entry: &T) -> Remark<T> {
+    Remark { revision: Revision::After, entry: entry.clone(), in_both: false }
+}
+
+fn verdict(
+    report: &LintReport,
+    (pipeline, dataset, flow): (&str, &QualifiedName, &str),
+    place: &Place,
+    findings: Vec<usize>,
+) -> FlowVerdict {
+    let of = || findings.iter().filter_map(|at| report.findings.get(*at));
+    let worst = |open: bool| {
+        of().filter(|f| !open || f.allowed.is_none()).map(|finding| finding.effect).max().unwrap_or(Effect::None)
+    };
+    FlowVerdict {
+        pipeline: pipeline.to_owned(),
+        flow: flow.to_owned(),
+        dataset: dataset.clone(),
+        status: FlowStatus::Unchanged,
+        effect: worst(false),
+        open: worst(true),
+        full_refresh: FullRefresh::No,
+        confirmation: None,
+        before: None,
+        after: place.span().cloned(),
+        findings,
+    }
+}
+
 pub fn json(report: &LintReport) -> String {
-    let count = |severity: Severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
     let value = json!({
         "schema_version": 1,
         "tool": json::tool(),
         "revision": report.revision,
+        "platform": report.platform.as_str(),
         "writes": report.writes.iter().map(write).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(json::finding).collect::<Vec<_>>(),
-        "unresolved": report.unresolved.iter().map(|entry| json!({
-            "path": entry.span.as_ref().map(|span| span.path.to_string()),
-            "line": entry.span.as_ref().map(|span| span.line),
-            "code": entry.code,
-            "what": entry.what,
-            "why": entry.why,
-            "hint": entry.hint,
-        })).collect::<Vec<_>>(),
-        "diagnostics": report.diagnostics.iter().map(|entry| json!({
-            "path": entry.path,
-            "line": entry.span.as_ref().map(|span| span.line),
-            "code": entry.code,
-            "message": entry.message,
-            "help": entry.help,
-        })).collect::<Vec<_>>(),
+        "unresolved": report.unresolved.iter().map(json::unresolved_entry).collect::<Vec<_>>(),
+        "diagnostics": report.diagnostics.iter().map(json::diagnostic_entry).collect::<Vec<_>>(),
         "summary": {
-            "flows": report.flows,
+            "flows": report.flows.len(),
             "writes": report.writes.len(),
             "ok": report.writes.iter().filter(|write| write.labels.as_ref().is_some_and(|l| l.is_empty())).count(),
             "fixes_proven": report.writes.iter().filter(|write| write.fix.is_some()).count(),
             "findings": {
-                "error": count(Severity::Error),
-                "warning": count(Severity::Warning),
-                "note": count(Severity::Note),
+                "error": report.count(Severity::Error),
+                "warning": report.count(Severity::Warning),
+                "note": report.count(Severity::Note),
             },
+            "allowed": report.findings.iter().filter(|finding| finding.allowed.is_some()).count(),
             "unresolved": report.unresolved.len(),
         },
     });
@@ -121,8 +191,7 @@ pub fn text(report: &LintReport, explain: bool) -> String {
         }
     }
     let of_writes: Vec<usize> = report.writes.iter().flat_map(|write| write.findings.clone()).collect();
-    for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| !of_writes.contains(at)) {
-        let _ = at;
+    for (_, finding) in report.findings.iter().enumerate().filter(|(at, _)| !of_writes.contains(at)) {
         if finding.severity < Severity::Warning && !explain {
             continue;
         }
@@ -135,15 +204,15 @@ pub fn text(report: &LintReport, explain: bool) -> String {
         let place = entry.span.as_ref().map(|span| format!("{}:{}: ", span.path, span.line)).unwrap_or_default();
         let _ = writeln!(out, "{place}unresolved: {}: {}", safe::inline(&entry.what), safe::inline(&entry.why));
     }
-    let count = |severity: Severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    let allowed = report.findings.iter().filter(|finding| finding.allowed.is_some()).count();
     let _ = writeln!(
         out,
-        "{} writes, {} flows: {} errors, {} warnings, {} notes, {} unresolved",
+        "{} writes, {} flows: {} errors, {} warnings, {} notes, {allowed} allowed, {} unresolved",
         report.writes.len(),
-        report.flows,
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Note),
+        report.flows.len(),
+        report.count(Severity::Error),
+        report.count(Severity::Warning),
+        report.count(Severity::Note),
         report.unresolved.len()
     );
     out
@@ -171,7 +240,9 @@ fn line(out: &mut String, finding: &Finding, explain: bool) {
     if finding.severity < Severity::Warning && !explain {
         return;
     }
-    let _ = writeln!(out, "  {} [{}]: {}", finding.severity, finding.rule, safe::inline(&finding.message));
+    let allowed = finding.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
+    let message = safe::inline(&format!("{}{allowed}", finding.message));
+    let _ = writeln!(out, "  {} [{}]: {message}", finding.severity, safe::inline(&finding.rule));
     if explain {
         for remedy in &finding.remedies {
             let _ = writeln!(out, "    {}: {}", remedy.title, remedy.text.trim_end());

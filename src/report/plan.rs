@@ -242,6 +242,7 @@ pub fn json(book: &Runbook) -> String {
     let optional = |code: &Option<Snippet>| code.as_ref().map(snippet);
     let value = json!({
         "schema_version": 1,
+        "tool": super::json::tool(),
         "before": { "label": book.before },
         "after": { "label": book.after },
         "nothing_to_do": book.is_empty(),

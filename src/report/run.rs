@@ -147,6 +147,7 @@ fn uninterpreted(report: &RunReport) -> Vec<String> {
 pub fn json(report: &RunReport) -> String {
     let value = json!({
         "schema_version": 1,
+        "tool": super::json::tool(),
         "updates": report.updates.iter().map(update_json).collect::<Vec<_>>(),
         "tables": report.tables.iter().map(|contents| json!({
             "name": contents.name,

@@ -1,38 +1,62 @@
-//! Gathers what accepts findings from the after side: comments, `allow` entries, the baseline.
+//! Gathers what accepts findings from the revision that is judged: comments, `allow` entries, the baseline.
 
 use super::Reading;
-use crate::analyze::Analysis;
 use crate::model::{Diagnostic, Span};
-use crate::policy::{Baseline, Definition, Policy, ScopedAllow, ScopedSeverity, Suppression, suppressions};
+use crate::policy::{Baseline, Definition, Judge, Policy, ScopedAllow, ScopedSeverity, Suppression, suppressions};
 use crate::revision::{Tree, decode};
 use crate::rules::{Finding, RuleBook};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Marks the accepted findings of a comparison, and tells what is wrong with what accepts them.
+/// A tree with what was read of it.
+pub type Side<'a> = (&'a dyn Tree, &'a Reading);
+
+/// Marks the accepted findings of a comparison, or of one revision where there is no other, and tells what is wrong with what
+/// accepts them. `tells` says of which kinds of change there can be findings.
 pub fn accept(
     findings: &mut [Finding],
-    trees: (&dyn Tree, &dyn Tree),
-    readings: (&Reading, &Reading),
+    before: Option<Side<'_>>,
+    after: Side<'_>,
     book: &RuleBook,
     baseline: Option<Baseline>,
+    tells: &dyn Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
-    let (before, after) = trees;
-    let analysis = &readings.1.analysis;
-    let mut paths = changed_paths(before, after);
+    let (tree, reading) = after;
+    let mut paths = match before {
+        Some((before, _)) => changed_paths(before, tree),
+        None => defining_paths(reading),
+    };
     for finding in findings.iter() {
-        let places = definition(analysis, finding).places;
+        let places = definition(reading, finding).places;
         paths.extend(finding.after.span().into_iter().chain(&places).map(|span| Arc::clone(&span.path)));
     }
-    let (suppressions, mut diagnostics) = read_suppressions(after, &paths);
-    let (earlier, _) = read_suppressions(before, &paths);
-    let mut earlier: BTreeSet<String> = earlier.iter().map(Suppression::key).collect();
-    earlier.extend(allows(readings.0).iter().map(ScopedAllow::key));
-    let severities = severities(readings.1);
-    let policy = Policy { suppressions, allows: allows(readings.1), severities, baseline, earlier };
-    let unknown = |name: &str| book.rule(name).is_none().then(|| book.unknown_rule(name));
-    diagnostics.extend(policy.apply(findings, &|finding| definition(analysis, finding), &unknown));
+    let (suppressions, mut diagnostics) = read_suppressions(tree, &paths);
+    let mut earlier = BTreeSet::new();
+    if let Some((tree, reading)) = before {
+        earlier.extend(read_suppressions(tree, &paths).0.iter().map(Suppression::key));
+        earlier.extend(allows(reading).iter().map(ScopedAllow::key));
+    }
+    let policy = Policy { suppressions, allows: allows(reading), severities: severities(reading), baseline, earlier };
+    let judge = Judge {
+        definition: &|finding| definition(reading, finding),
+        unknown: &|name| book.rule(name).is_none().then(|| book.unknown_rule(name)),
+        judged: &|name| book.rule(name).is_none_or(|rule| tells(rule.change)),
+    };
+    diagnostics.extend(policy.apply(findings, &judge));
     diagnostics
+}
+
+/// Files that define pipelines, datasets and flows, and scripts.
+fn defining_paths(reading: &Reading) -> BTreeSet<Arc<str>> {
+    let mut paths: BTreeSet<Arc<str>> = BTreeSet::new();
+    for pipeline in &reading.analysis.workspace.pipelines {
+        let datasets = pipeline.datasets.iter().map(|dataset| &dataset.place);
+        let places = datasets.chain(pipeline.flows.iter().map(|flow| &flow.place)).filter_map(|place| place.span());
+        paths.extend(places.chain(&pipeline.span).map(|span| Arc::clone(&span.path)));
+    }
+    let scripts = reading.project.scripts.iter().flat_map(|unit| &unit.files);
+    paths.extend(scripts.map(|file| Arc::clone(&file.path)));
+    paths
 }
 
 /// Files that the after side alone has, or with another content.
@@ -79,9 +103,13 @@ fn severities(reading: &Reading) -> Vec<ScopedSeverity> {
 }
 
 /// Where the dataset and the flow of a finding are defined.
-fn definition(analysis: &Analysis, finding: &Finding) -> Definition {
-    let Some(pipeline) = analysis.workspace.pipelines.iter().find(|pipeline| pipeline.key == finding.pipeline) else {
-        return Definition::default();
+fn definition(reading: &Reading, finding: &Finding) -> Definition {
+    let pipelines = &reading.analysis.workspace.pipelines;
+    let Some(pipeline) = pipelines.iter().find(|pipeline| pipeline.key == finding.pipeline) else {
+        // Of a script the finding's own place is all there is.
+        let mut scripts = reading.project.scripts.iter().map(|unit| &unit.pipeline);
+        let root = scripts.find(|script| script.key == finding.pipeline).map(|script| script.root.clone());
+        return Definition { root: root.unwrap_or_default(), places: Vec::new() };
     };
     let datasets = pipeline.datasets.iter().filter(|dataset| finding.dataset.as_ref() == Some(&dataset.name));
     let flows = pipeline.flows.iter().filter(|flow| {

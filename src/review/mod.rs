@@ -6,9 +6,11 @@
 mod acceptance;
 mod unread;
 
+pub use acceptance::accept;
+
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
-use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, unattended_refreshes};
+use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
@@ -109,7 +111,9 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     further.extend(unread);
     let mut assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
     let baseline = options.baseline.clone();
-    diagnostics.extend(acceptance::accept(&mut assessment.findings, (before, after), (&b, &a), &book, baseline));
+    diagnostics.extend(accept(&mut assessment.findings, Some((before, &b)), (after, &a), &book, baseline, &|kind| {
+        !kinds::OF_ONE_REVISION.contains(&kind)
+    }));
     let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
     let graph = Graph::new(&a.analysis);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
@@ -161,7 +165,7 @@ pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diag
 }
 
 /// What there is to read about the rules behind findings.
-fn rule_texts(book: &RuleBook, findings: &[Finding]) -> BTreeMap<String, RuleText> {
+pub fn rule_texts(book: &RuleBook, findings: &[Finding]) -> BTreeMap<String, RuleText> {
     let rules = findings.iter().filter_map(|finding| book.rule(&finding.rule));
     rules.map(|rule| (rule.id.clone(), RuleText::new(rule))).collect()
 }

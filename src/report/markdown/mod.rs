@@ -3,6 +3,7 @@
 //! GitHub takes 65,536 characters in a comment: details that would go beyond are left out and counted.
 
 pub(super) mod escape;
+pub(super) mod lint;
 
 use super::{Confirmation, FlowVerdict, Report, Revision, Verdict, diagram, lineage};
 use crate::diff::FlowStatus;
@@ -142,7 +143,9 @@ fn detail(report: &Report, finding: &Finding) -> String {
     for (revision, place) in [(Revision::Before, &finding.before), (Revision::After, &finding.after)] {
         let Some(span) = place.span() else { continue };
         let excerpt = report.texts.excerpt(revision, span, 6);
-        let _ = writeln!(out, "{} {}", revision.as_str(), code(&format!("{}:{}", span.path, span.line)));
+        // One revision by itself has no sides to tell apart.
+        let side = if report.before.label.is_empty() { "" } else { revision.as_str() };
+        let _ = writeln!(out, "{}", format!("{side} {}", code(&format!("{}:{}", span.path, span.line))).trim_start());
         if let Some(excerpt) = excerpt {
             let language = if span.path.ends_with(".py") { "python" } else { "sql" };
             let _ = writeln!(out, "{}", block(language, &excerpt));
