@@ -89,7 +89,9 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
         before: change.before.clone(),
         after: change.after.clone(),
         hints: because.map(str::to_owned).into_iter().collect(),
-        remedies: rule.remedies.iter().map(|remedy| remedy.render(&change.facts, language)).collect(),
+        remedies: (rule.remedies.iter().filter(|remedy| remedy.applies(&change.facts)))
+            .map(|remedy| remedy.render(&change.facts, language))
+            .collect(),
         allowed: None,
         change: None,
     })

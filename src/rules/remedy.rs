@@ -1,5 +1,6 @@
 //! What to do about a finding: shared remedies by id, and those that a rule writes for itself.
 
+use super::condition::Condition;
 use super::document::{Document, RuleError};
 use super::template::Template;
 use crate::diff::{Facts, kinds};
@@ -7,6 +8,9 @@ use serde_yaml::{Mapping, Value};
 use std::collections::BTreeMap;
 
 const KEYS: &[&str] = &["title", "text", "sql", "python", "yaml"];
+
+/// Keys of a remedy by its id that only some changes get.
+const CONDITIONAL_KEYS: &[&str] = &["use", "when"];
 
 /// The language a remedy's code is wanted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +28,7 @@ pub struct Remedy {
     sql: Option<Template>,
     python: Option<Template>,
     yaml: Option<Template>,
+    when: Condition,
 }
 
 /// A remedy with the facts of one change filled in.
@@ -50,12 +55,18 @@ impl Remedy {
             sql: template("sql")?,
             python: template("python")?,
             yaml: template("yaml")?,
+            when: Condition::always(),
         })
     }
 
     /// Title and text with the names of facts in place of their values.
     pub fn with_names(&self) -> (String, String) {
         (self.title.with_names(), self.text.with_names())
+    }
+
+    /// It is one for a change with these facts.
+    pub fn applies(&self, facts: &Facts) -> bool {
+        self.when.holds(facts)
     }
 
     /// Fills in the facts; code in the flow's own language where there is one.
@@ -101,7 +112,14 @@ impl RemedyBook {
         self.0.keys().map(String::as_str)
     }
 
-    /// The `remedies:` of a rule: ids of this book, or mappings written in place.
+    fn by_id(&self, id: &str, document: &Document) -> Result<Remedy, RuleError> {
+        self.0.get(id).cloned().ok_or_else(|| {
+            let ids: Vec<_> = self.ids().collect();
+            document.error("remedies", format!("no remedy `{id}`; there are {}", ids.join(", ")))
+        })
+    }
+
+    /// The `remedies:` of a rule: ids of this book, `{use: ID, when: …}` where a condition decides, or mappings written in place.
     ///
     /// # Errors
     /// An unknown id, or a mapping that is no remedy.
@@ -119,10 +137,13 @@ impl RemedyBook {
         items
             .iter()
             .map(|item| match item {
-                Value::String(id) => self.0.get(id).cloned().ok_or_else(|| {
-                    let ids: Vec<_> = self.ids().collect();
-                    document.error("remedies", format!("no remedy `{id}`; there are {}", ids.join(", ")))
-                }),
+                Value::String(id) => self.by_id(id, document),
+                Value::Mapping(mapping) if mapping.contains_key("use") => {
+                    document.check_keys(mapping, CONDITIONAL_KEYS)?;
+                    let remedy = self.by_id(&document.text(mapping, "use")?, document)?;
+                    let when = mapping.get("when").map(|when| Condition::parse(when, known, document)).transpose()?;
+                    Ok(Remedy { when: when.unwrap_or(remedy.when), ..remedy })
+                }
                 Value::Mapping(mapping) => Remedy::parse(None, mapping, known, document),
                 _ => Err(document.error("remedies", "a remedy is an id or a mapping".to_owned())),
             })
