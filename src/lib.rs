@@ -12,6 +12,7 @@
 //! - [`diff`]: typed changes between two analysed revisions.
 //! - [`rules`]: what a change is claimed to do, and the remedies.
 //! - [`impact`]: what that does downstream, and the refresh plan.
+//! - [`alternative`]: ways around a full refresh, written out as edits of the new code.
 //! - [`policy`]: which findings are accepted: suppressions, `allow` entries, a baseline.
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
@@ -24,6 +25,7 @@
 //! - [`report`]: text, JSON and the other formats.
 //! - [`cli`]: the command line.
 
+pub mod alternative;
 pub mod analyze;
 pub mod backfill;
 pub mod cli;

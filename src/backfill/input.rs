@@ -3,8 +3,9 @@
 use super::day::DayColumn;
 use super::quoted;
 use super::table::Repository;
-use crate::fix::{bytes, sql};
+use crate::alternative::{Spot, Statement};
 use crate::model::{Expr, Node, Place, Plan, QualifiedName, Read, Source};
+use crate::rules::CodeLanguage;
 
 /// Rows of all days; the chunk's predicate is put on top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,10 +151,8 @@ fn chooses_days(plan: &Plan, day: &str) -> bool {
 
 /// The query of the SQL statement at a place.
 fn query_text(repository: &Repository<'_>, place: &Place, streaming: bool) -> Option<String> {
-    let span = place.span().filter(|span| span.path.ends_with(".sql") && span.cell.is_none())?;
-    let text = String::from_utf8(repository.tree.read(&span.path).ok()?.to_vec()).ok()?;
-    let start = bytes(&text, span)?.start;
-    let statement = sql::Statement::at(&text, start)?;
+    let spot = Spot::of(repository.tree, place.span()?).filter(|spot| spot.sheet.language == CodeLanguage::Sql)?;
+    let statement = Statement::at(&spot.sheet.text, spot.at())?;
     let query = if streaming { statement.written_query()?.to_owned() } else { statement.batch_query()? };
     Some(query.trim().to_owned())
 }

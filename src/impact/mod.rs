@@ -35,6 +35,13 @@ pub struct Impact {
     pub hint: String,
 }
 
+impl Impact {
+    /// It is a stream that stops at the commits by which a table above it is emptied.
+    pub fn stops_a_stream(&self) -> bool {
+        self.kind == "streaming-reader" && self.effect == Effect::Refused
+    }
+}
+
 /// Everything below changed datasets, by cause, then by distance. `graph` is AFTER's.
 pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment, graph: &Graph) -> Vec<Impact> {
     let mut impacts = downstream::follow_effects(after, diff, assessment, graph);

@@ -8,6 +8,7 @@ mod unread;
 
 pub use acceptance::accept;
 
+use crate::alternative::{self, Alternative};
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::{self, Data, FlowConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, unattended_refreshes};
@@ -93,6 +94,7 @@ pub struct Examination {
     pub before: Analysis,
     pub after: Analysis,
     pub difference: Diff,
+    pub alternatives: Vec<Alternative>,
 }
 
 /// Compares two trees.
@@ -118,6 +120,17 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let graph = Graph::new(&a.analysis);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
+    let desk = alternative::Desk {
+        before_tree: before,
+        after_tree: after,
+        after: &a.analysis,
+        difference: &difference,
+        findings: &assessment.findings,
+        impacts: &impacts,
+        plan: &plan,
+    };
+    let alternatives = alternative::alternatives(&desk);
+    alternative::write_into(&mut assessment.findings, &alternatives);
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
     explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
@@ -141,7 +154,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     };
     report.rules = rule_texts(&book, &report.findings);
     report.texts = texts(before, after, &report);
-    Examination { report, before: b.analysis, after: a.analysis, difference }
+    Examination { report, before: b.analysis, after: a.analysis, difference, alternatives }
 }
 
 /// The embedded rules, with the severities and rule folders that the after side configures.

@@ -6,7 +6,6 @@ mod alternative;
 mod start;
 
 pub use alternative::Alternative;
-pub(crate) use alternative::suffix_of;
 pub use start::SourceStart;
 pub(crate) use start::{python, start};
 

@@ -1,7 +1,7 @@
 //! Where a source starts for a flow without a checkpoint, and the option that says otherwise.
 
 use super::{Snippet, language};
-use crate::model::{Dataset, Pipeline, Platform, QualifiedName, Read, Source};
+use crate::model::{Dataset, Pipeline, Platform, Read, Source};
 use crate::review::Examination;
 use crate::rules::CodeLanguage;
 use std::collections::BTreeSet;
@@ -158,17 +158,4 @@ fn sql(text: &str) -> String {
 
 pub(crate) fn python(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A read of a source by the name that a report gives it: a table, a topic or a path.
-pub(super) fn stream_of(source: &str, language: CodeLanguage) -> String {
-    let files = source.contains('/');
-    match language {
-        CodeLanguage::Sql if files => format!("STREAM read_files({})", sql(source)),
-        CodeLanguage::Sql => format!("STREAM({})", QualifiedName::parse(source)),
-        CodeLanguage::Python if files => {
-            format!("spark.readStream.format(\"cloudFiles\").load({})", python(source))
-        }
-        CodeLanguage::Python => format!("spark.readStream.table({})", python(source)),
-    }
 }

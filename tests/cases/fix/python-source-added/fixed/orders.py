@@ -10,7 +10,6 @@ def orders():
 
 @dp.append_flow(target="orders", name="orders_from_web_orders")
 def orders_from_web_orders():
-    raw = spark.readStream.table("main.sales.raw_orders").where(F.col("amount") > 0)
     web = spark.readStream.table("main.sales.web_orders")
     return web.select("id", "customer", "region", "amount", "ts")
 

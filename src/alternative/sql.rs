@@ -69,6 +69,13 @@ impl<'a> Statement<'a> {
         holds.then_some(Statement { text, lexemes, closed: false })
     }
 
+    /// Bytes from its first word to its semicolon.
+    pub fn bytes(&self) -> Option<Range<usize>> {
+        let start = self.lexemes.first()?.bytes.start;
+        let (end, _) = self.end()?;
+        Some(start..end)
+    }
+
     /// Where another statement can be put after it, and what must stand before that.
     pub fn end(&self) -> Option<(usize, &'static str)> {
         let last = self.lexemes.last()?.bytes.end;
@@ -263,21 +270,53 @@ impl<'a> Statement<'a> {
         })
     }
 
-    /// Where a table property can be put, and the text that puts it there.
-    pub fn property(&self, name: &str, value: &str) -> Option<(usize, String)> {
+    /// The text that sets a table property, and the bytes in whose place it goes.
+    pub fn property(&self, name: &str, value: &str) -> Option<(Range<usize>, String)> {
         let outer = self.outer(0..self.lexemes.len());
         if let Some(at) = outer.iter().find(|index| self.word(**index) == Some("TBLPROPERTIES")) {
             let open = self.lexemes.get(at + 1).filter(|lexeme| lexeme.kind == Kind::Open)?;
-            return Some((open.bytes.end, format!("'{name}' = '{value}', ")));
+            let close = self.closing(at + 1)?;
+            let is_key = |index: &usize| {
+                let text = self.lexemes.get(*index).and_then(|lexeme| self.text.get(lexeme.bytes.clone()));
+                text.is_some_and(|text| text.trim_matches(['\'', '"']) == name)
+            };
+            if let Some(key) = (at + 2..close).find(is_key) {
+                let old = self.lexemes.get(key + 2).filter(|_| key + 2 < close)?;
+                return Some((old.bytes.clone(), format!("'{value}'")));
+            }
+            let comma = if close == at + 2 { "" } else { ", " };
+            return Some((open.bytes.end..open.bytes.end, format!("'{name}' = '{value}'{comma}")));
         }
-        let query = self.query()?;
-        let before = self.lexemes.iter().rposition(|lexeme| lexeme.bytes.end <= query.start)?;
-        (self.word(before) == Some("AS")).then_some(())?;
-        Some((self.lexemes.get(before)?.bytes.start, format!("TBLPROPERTIES ('{name}' = '{value}')\n")))
+        let clause = format!("TBLPROPERTIES ('{name}' = '{value}')");
+        let body = outer.iter().find(|index| {
+            let next = self.word(**index + 1);
+            match self.word(**index) {
+                Some("AS") => matches!(next, Some("SELECT" | "WITH" | "FROM")),
+                Some("FLOW") => matches!(next, Some("INSERT" | "AUTO" | "REPLACE")),
+                _ => false,
+            }
+        });
+        let (at, text) = match body {
+            Some(index) => (self.lexemes.get(*index)?.bytes.start, format!("{clause}\n")),
+            None => (self.lexemes.last()?.bytes.end, format!("\n{clause}")),
+        };
+        Some((at..at, text))
+    }
+
+    /// The text that gives the read at a byte an option, and where it goes.
+    pub fn read_option(&self, byte: usize, option: &str, value: &str) -> Option<(usize, String)> {
+        let after = self.after_read(byte)?;
+        let next = self.lexemes.iter().position(|lexeme| lexeme.bytes.start >= after);
+        if let Some(with) = next.filter(|next| self.word(*next) == Some("WITH"))
+            && let Some(open) = self.lexemes.get(with + 1).filter(|lexeme| lexeme.kind == Kind::Open)
+        {
+            return Some((open.bytes.end, format!("{option} = {value}, ")));
+        }
+        Some((after, format!(" WITH ({option} = {value})")))
     }
 
     /// Where the clause after a table's name or the parenthesis around it would stand: behind the read that begins at a byte.
-    pub fn after_read(&self, byte: usize) -> Option<usize> {
+    fn after_read(&self, byte: usize) -> Option<usize> {
         let mut at = self.lexemes.iter().position(|lexeme| lexeme.bytes.end > byte)?;
         if self.word(at) == Some("STREAM") {
             at += 1;
@@ -332,10 +371,20 @@ mod tests {
 
     #[test]
     fn a_property_goes_before_the_query_or_into_the_list_there_is() {
-        let statement = Statement::at(TEXT, 20).unwrap();
-        let (at, text) = statement.property("p", "false").unwrap();
-        assert!(TEXT[at..].starts_with("AS WITH"));
-        assert_eq!(text, "TBLPROPERTIES ('p' = 'false')\n");
+        let set = |text: &str| {
+            let (range, new) = Statement::at(text, 0).unwrap().property("p", "false").unwrap();
+            format!("{}{new}{}", &text[..range.start], &text[range.end..])
+        };
+        assert_eq!(set("CREATE TABLE t AS SELECT 1"), "CREATE TABLE t TBLPROPERTIES ('p' = 'false')\nAS SELECT 1");
+        assert_eq!(set("CREATE TABLE t;"), "CREATE TABLE t\nTBLPROPERTIES ('p' = 'false');");
+        assert_eq!(
+            set("CREATE TABLE t TBLPROPERTIES ('p' = \"true\", 'q' = '1') AS SELECT 1"),
+            "CREATE TABLE t TBLPROPERTIES ('p' = 'false', 'q' = '1') AS SELECT 1"
+        );
+        assert_eq!(
+            set("CREATE TABLE t TBLPROPERTIES ('q' = '1') FLOW INSERT BY NAME SELECT 1"),
+            "CREATE TABLE t TBLPROPERTIES ('p' = 'false', 'q' = '1') FLOW INSERT BY NAME SELECT 1"
+        );
     }
 
     #[test]

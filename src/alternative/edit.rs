@@ -1,6 +1,5 @@
 //! Edits of files, applied in memory, and the unified diff that shows them.
 
-use crate::model::Span;
 use crate::revision::Tree;
 use similar::TextDiff;
 use std::collections::BTreeMap;
@@ -16,40 +15,36 @@ pub struct Edit {
 
 /// Texts before and after, by path. None where edits overlap, or a file is no UTF-8.
 pub fn apply(tree: &dyn Tree, edits: &[Edit]) -> Option<BTreeMap<String, (String, String)>> {
-    let mut by_path: BTreeMap<&str, Vec<&Edit>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&str, Vec<(Range<usize>, &str)>> = BTreeMap::new();
     for edit in edits {
-        by_path.entry(&edit.path).or_default().push(edit);
+        by_path.entry(&edit.path).or_default().push((edit.range.clone(), &edit.text));
     }
     let mut files = BTreeMap::new();
-    for (path, mut edits) in by_path {
+    for (path, edits) in by_path {
         let old = text(tree, path)?;
-        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-        let mut new = String::with_capacity(old.len());
-        let mut at = 0;
-        for edit in edits {
-            new.push_str(old.get(at..edit.range.start)?);
-            new.push_str(&edit.text);
-            at = edit.range.end;
-        }
-        new.push_str(old.get(at..)?);
+        let new = replaced(&old, edits)?;
         files.insert(path.to_owned(), (old, new));
     }
     Some(files)
 }
 
+/// A text with other text in place of some of its bytes; insertions at one byte keep their order. None where two overlap.
+pub fn replaced(old: &str, mut edits: Vec<(Range<usize>, &str)>) -> Option<String> {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut new = String::with_capacity(old.len());
+    let mut at = 0;
+    for (range, text) in edits {
+        new.push_str(old.get(at..range.start)?);
+        new.push_str(text);
+        at = range.end;
+    }
+    new.push_str(old.get(at..)?);
+    Some(new)
+}
+
 /// A file's text, where its bytes are that text.
 pub fn text(tree: &dyn Tree, path: &str) -> Option<String> {
     String::from_utf8(tree.read(path).ok()?.to_vec()).ok()
-}
-
-/// Bytes of a place; none in notebooks whose lines are counted by cell.
-pub fn bytes(text: &str, span: &Span) -> Option<Range<usize>> {
-    if span.path.ends_with(".ipynb") {
-        return None;
-    }
-    let start = byte(text, span.line, span.column)?;
-    let end = byte(text, span.end_line, span.end_column)?;
-    (start < end).then_some(start..end)
 }
 
 /// The byte of a line and a column, both counted from 1, columns in characters.
@@ -83,6 +78,12 @@ mod tests {
         assert_eq!(byte("ä\nöx", 2, 2), Some(5));
         assert_eq!(byte("a\n", 2, 1), Some(2));
         assert_eq!(byte("a", 3, 1), None);
+    }
+
+    #[test]
+    fn edits_that_overlap_are_none() {
+        assert_eq!(replaced("abcd", vec![(3..4, ""), (1..2, "x"), (1..1, "y")]).as_deref(), Some("ayxc"));
+        assert_eq!(replaced("abcd", vec![(0..3, ""), (1..2, "x")]), None);
     }
 
     #[test]

@@ -1,0 +1,10 @@
+from pyspark import pipelines as dp
+
+
+@dp.table
+def orders():
+    return (
+        spark.readStream.table("main.raw.orders")
+        .select("id", "amount")
+        .withColumnsRenamed({"id": "order_id", "amount": "total"})
+    )

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+
+CREATE FLOW first AS
+INSERT INTO orders BY NAME SELECT id, amount FROM STREAM(main.raw.orders) WHERE amount > 0;
