@@ -72,6 +72,7 @@ fn diff() -> Command {
             "text, json, sarif, github, gitlab, junit, markdown, html, mermaid or dot; several for several reports",
         ))
         .args(confirmation_options())
+        .args(spark_options())
 }
 
 fn baseline() -> Command {
@@ -87,7 +88,7 @@ fn baseline() -> Command {
         .arg(revisions())
         .args(compared_trees())
         .args(analysis_options())
-        .args(confirmation_options())
+        .args(confirmation_options().into_iter().filter(|argument| argument.get_id() != "engine"))
         .arg(
             Arg::new("output")
                 .long("output")
@@ -171,6 +172,31 @@ fn report_options(formats: &'static str) -> [Arg; 5] {
     ]
 }
 
+/// How `--engine spark` is run.
+fn spark_options() -> [Arg; 5] {
+    [
+        Arg::new("remote").long("remote").value_name("URL").help(
+            "Spark Connect server (sc://host:port) to use instead of a local one; its token in PIPELINT_SPARK_TOKEN",
+        ),
+        Arg::new("packages")
+            .long("packages")
+            .value_name("COORDINATES")
+            .help("Maven packages of the local Spark, such as Delta Lake's (spark.jars.packages)"),
+        Arg::new("jars").long("jars").value_name("FILES").help("Jars of the local Spark, separated by commas"),
+        Arg::new("spark-conf")
+            .long("spark-conf")
+            .value_name("KEY=VALUE")
+            .action(ArgAction::Append)
+            .help("Property of the local Spark"),
+        Arg::new("time-limit")
+            .long("time-limit")
+            .value_name("SECONDS")
+            .value_parser(clap::value_parser!(u64).range(1..))
+            .default_value("300")
+            .help("Longest time of one update on Spark"),
+    ]
+}
+
 fn confirmation_options() -> [Arg; 3] {
     [
         Arg::new("confirm")
@@ -182,7 +208,7 @@ fn confirmation_options() -> [Arg; 3] {
             .long("engine")
             .value_parser(PossibleValuesParser::new(["mini", "spark", "both"]))
             .default_value("mini")
-            .help("Engine for the confirmation; spark runs the pipelines' own code on a local Apache Spark"),
+            .help("Engine for the confirmation; spark and both execute the pipelines' own code of both revisions on Apache Spark"),
         Arg::new("data")
             .long("data")
             .value_name("DIR")

@@ -1,7 +1,7 @@
 //! `pipelint diff`.
 
 use super::progress::Progress;
-use super::{Failure, Outcome, output};
+use super::{Failure, Outcome, output, spark};
 use crate::confirm::Data;
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
@@ -16,11 +16,15 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let formats = formats(args)?;
     let folder = folder(args);
     let comparison = comparison(args, &folder)?;
-    let options = options(args, &folder)?;
+    let options = review::Options { spark: spark::options(args)?, ..options(args, &folder)? };
     let quiet = args.get_flag("quiet");
-    let progress = Progress::start("comparing", quiet);
+    // Spark tells its own progress.
+    let progress = Progress::start("comparing", quiet || options.spark.is_some());
     let mut report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     drop(progress);
+    if options.spark.is_some() {
+        spark::clear();
+    }
     let fail_on = fail_on(args, report.fail_on)?;
     report.fail_on = Some(fail_on);
     let nothing = quiet && report.worst() == Effect::None && report.open_findings() == 0;

@@ -18,6 +18,7 @@ mod progress;
 mod rules;
 mod run;
 mod show;
+mod spark;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -11,17 +11,22 @@ mod generate;
 mod literals;
 mod mini;
 mod observe;
+mod second;
 mod shrink;
 mod slice;
 mod sources;
+pub mod spark;
+mod volatile;
 mod witness;
 
 pub use data::{Batch, Data, DataError};
 pub use engine::{Engine, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
-pub use experiment::{Experiment, Side};
+pub use experiment::{Experiment, Side, new_sources};
 pub use mini::{Mini, Worlds};
 pub use observe::{FlowObservation, TableObservation};
+pub use second::{Deployment, SecondConfirmation, by_flow, confirm_on};
 pub use sources::{SourceSet, sources};
+pub use volatile::volatile_columns;
 pub use witness::{Witness, WitnessRow, WitnessSource};
 
 use crate::analyze::Analysis;

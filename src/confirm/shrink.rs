@@ -48,7 +48,7 @@ pub fn witness(
     Some(Witness::of(experiment.sources, &data, &engine.outcome(&experiment, &data), &place))
 }
 
-fn place_of(experiment: &Experiment<'_>, flow: &FlowConfirmation) -> Option<String> {
+pub fn place_of(experiment: &Experiment<'_>, flow: &FlowConfirmation) -> Option<String> {
     [experiment.after, experiment.before].into_iter().find_map(|analysis| {
         analysis.workspace.pipelines.iter().find_map(|pipeline| {
             let found = pipeline.flows.iter().find(|other| other.name == flow.flow && other.target == flow.dataset)?;

@@ -164,11 +164,16 @@ pub fn facts_for<'a>(pipeline: &'a Pipeline, read: &Read) -> Option<&'a SourceFa
 }
 
 fn facts_for_name<'a>(pipeline: &'a Pipeline, name: &QualifiedName) -> Option<&'a SourceFacts> {
+    facts_named(&pipeline.sources, name)
+}
+
+/// The facts of a table: by the same name, or by one of which the other is the end.
+pub fn facts_named<'a>(sources: &'a [SourceFacts], name: &QualifiedName) -> Option<&'a SourceFacts> {
     let key = name.key();
     let suffix_of = |longer: &str, shorter: &str| longer.strip_suffix(shorter).is_some_and(|rest| rest.ends_with('.'));
     let named = |facts: &&SourceFacts| QualifiedName::parse(&facts.name).key() == key;
-    pipeline.sources.iter().find(named).or_else(|| {
-        pipeline.sources.iter().find(|facts| {
+    sources.iter().find(named).or_else(|| {
+        sources.iter().find(|facts| {
             let known = QualifiedName::parse(&facts.name).key();
             !is_path(&facts.name) && (suffix_of(&key, &known) || suffix_of(&known, &key))
         })

@@ -12,7 +12,7 @@ pub fn update_all(world: &mut World, analysis: &Analysis, kind: &UpdateKind) -> 
     let count = analysis.workspace.pipelines.len();
     let mut reports: Vec<UpdateReport> = vec![UpdateReport::default(); count];
     let clock = world.updates + 1;
-    for at in order(analysis) {
+    for at in deployment_order(analysis) {
         // All pipelines of a deployment run at one time.
         world.updates = clock - 1;
         let report = update(world, analysis, at, kind);
@@ -24,7 +24,8 @@ pub fn update_all(world: &mut World, analysis: &Analysis, kind: &UpdateKind) -> 
     reports
 }
 
-fn order(analysis: &Analysis) -> Vec<usize> {
+/// Indices of the pipelines, those whose tables others read first.
+pub fn deployment_order(analysis: &Analysis) -> Vec<usize> {
     let pipelines = &analysis.workspace.pipelines;
     let writes = |at: usize| -> BTreeSet<String> {
         pipelines.get(at).map(|p| p.flows.iter().filter_map(|flow| location(p, flow)).collect()).unwrap_or_default()

@@ -27,9 +27,9 @@ mod update;
 mod world;
 mod writer;
 
-pub use catalog::{dataset_location, facts_for, read_location, source_location};
+pub use catalog::{dataset_location, facts_for, facts_named, read_location, source_location};
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
-pub use deployment::{starts_at_latest, update_all};
+pub use deployment::{deployment_order, starts_at_latest, update_all};
 pub use error::ExecutionError;
 pub use operators::{
     BatchOutput, EventTimeStats, MicroBatch, Tables, Watermarks, needs_no_data_batch, run_batch, run_micro_batch,

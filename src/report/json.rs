@@ -1,6 +1,6 @@
 //! JSON, schema version 1 (`schema/report-1.json`).
 
-use super::{Confirmation, FlowVerdict, Remark, Report};
+use super::{Confirmation, EngineName, FlowVerdict, Remark, Report, SparkRun};
 use crate::confirm::{Witness, WitnessRow};
 use crate::diff::FlowStatus;
 use crate::impact::{Impact, RefreshPlan};
@@ -15,7 +15,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn value(report: &Report) -> Value {
-    json!({
+    let mut value = json!({
         "schema_version": 1,
         "tool": tool(),
         "before": { "label": report.before.label },
@@ -28,7 +28,17 @@ fn value(report: &Report) -> Value {
         "refresh_plan": refresh_plan(&report.plan),
         "unresolved": report.unresolved.iter().map(unresolved).collect::<Vec<_>>(),
         "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
-    })
+    });
+    if let (Some(run), Value::Object(members)) = (&report.spark, &mut value) {
+        members.insert("spark".to_owned(), spark(report, run));
+    }
+    value
+}
+
+/// The run of Apache Spark that confirmations are of.
+fn spark(report: &Report, run: &SparkRun) -> Value {
+    let substitutions: Vec<Value> = run.substitutions.iter().map(|s| json!({ "what": s.what, "by": s.by })).collect();
+    json!({ "version": run.version, "substitutions": substitutions, "disagreements": report.disagreements() })
 }
 
 fn summary(report: &Report) -> Value {
@@ -62,7 +72,7 @@ fn summary(report: &Report) -> Value {
 }
 
 fn flow(flow: &FlowVerdict) -> Value {
-    json!({
+    let mut json = json!({
         "pipeline": flow.pipeline,
         "flow": flow.flow,
         "dataset": flow.dataset.to_string(),
@@ -70,17 +80,23 @@ fn flow(flow: &FlowVerdict) -> Value {
         "effect": flow.effect.as_str(),
         "allowed": flow.open < flow.effect,
         "full_refresh": flow.full_refresh.as_str(),
-        "confirmation": flow.confirmation.as_ref().map(confirmation),
+        "confirmation": flow.confirmation.as_ref().map(|told| confirmation(told, flow.engine)),
         "findings": flow.findings,
         "before": flow.before.as_ref().map(span),
         "after": flow.after.as_ref().map(span),
-    })
+    });
+    if let (Some(spark), Value::Object(members)) = (&flow.spark, &mut json) {
+        let all: Vec<Value> = flow.confirmations().map(|(engine, told)| confirmation(told, engine)).collect();
+        members.insert("confirmations".to_owned(), Value::Array(all));
+        members.insert("engines_agree".to_owned(), json!(spark.engines_agree));
+    }
+    json
 }
 
-fn confirmation(confirmation: &Confirmation) -> Value {
+fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
     match confirmation {
         Confirmation::NotRun { reason } => json!({
-            "engine": "mini",
+            "engine": engine.as_str(),
             "observed": null,
             "error_class": null,
             "agrees": null,
@@ -88,7 +104,7 @@ fn confirmation(confirmation: &Confirmation) -> Value {
             "reason": reason,
         }),
         Confirmation::Ran { run, agrees, follows_from } => json!({
-            "engine": "mini",
+            "engine": engine.as_str(),
             "observed": run.observed.map(Effect::as_str),
             "error_class": run.error_class,
             "message": run.message,

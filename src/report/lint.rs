@@ -1,6 +1,6 @@
 //! What `pipelint lint` found: text and JSON of its own, and a [`Report`] for the formats that show findings alone.
 
-use super::{FlowVerdict, Format, Lineage, Remark, Report, Revision, Side, Style, json, markdown, safe};
+use super::{EngineName, FlowVerdict, Format, Lineage, Remark, Report, Revision, Side, Style, json, markdown, safe};
 use crate::diff::FlowStatus;
 use crate::impact::RefreshPlan;
 use crate::lint::{LintReport, Observed, Snapshot, WriteVerdict, effect};
@@ -58,6 +58,7 @@ pub fn as_report(report: &LintReport) -> Report {
         broken: 0,
         fail_on: report.fail_on,
         lineage: Lineage::default(),
+        spark: None,
         rules: report.rules.clone(),
         texts: report.texts.clone(),
     }
@@ -86,6 +87,8 @@ fn verdict(
         open: worst(true),
         full_refresh: FullRefresh::No,
         confirmation: None,
+        engine: EngineName::Mini,
+        spark: None,
         before: None,
         after: place.span().cloned(),
         findings,

@@ -28,8 +28,9 @@ pub use diagram::{dot_of, mermaid_of};
 pub use lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
 pub use remark::{Remark, remarks};
 pub use texts::Texts;
-pub use verdict::{Confirmation, FlowVerdict};
+pub use verdict::{Confirmation, EngineName, FlowVerdict, SparkVerdict};
 
+use crate::confirm::spark::Substitution;
 use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, Effect, Platform, Severity, Span, Unresolved};
 use crate::rules::{Finding, RuleText};
@@ -67,6 +68,14 @@ pub enum Verdict {
     Fails,
 }
 
+/// The run of Apache Spark that confirmations are of.
+#[derive(Debug, Clone)]
+pub struct SparkRun {
+    pub version: String,
+    /// What of the code, and of the world around it, was replaced.
+    pub substitutions: Vec<Substitution>,
+}
+
 /// Everything that one comparison found out.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -89,6 +98,8 @@ pub struct Report {
     pub fail_on: Option<Severity>,
     /// What reads what, in both revisions.
     pub lineage: Lineage,
+    /// The run of Apache Spark, where it was asked.
+    pub spark: Option<SparkRun>,
     /// The rules behind the findings, by id.
     pub rules: BTreeMap<String, RuleText>,
     pub texts: Texts,
@@ -137,6 +148,12 @@ impl Report {
 
     fn agreeing(&self, value: bool) -> usize {
         self.flows.iter().filter_map(|flow| flow.confirmation.as_ref()).filter(|c| c.agrees() == Some(value)).count()
+    }
+
+    /// Flows of which the engines do not say the same.
+    pub fn disagreements(&self) -> usize {
+        let spark = self.flows.iter().filter_map(|flow| flow.spark.as_ref());
+        spark.filter(|spark| spark.engines_agree == Some(false)).count()
     }
 
     /// Findings that nobody accepted.

@@ -19,6 +19,10 @@ pub struct FlowVerdict {
     pub full_refresh: FullRefresh,
     /// None for an unchanged flow that nothing concerns.
     pub confirmation: Option<Confirmation>,
+    /// The engine that `confirmation` is of.
+    pub engine: EngineName,
+    /// What Apache Spark says beside the mini engine, where it was asked.
+    pub spark: Option<SparkVerdict>,
     /// Indices into the report's findings.
     pub findings: Vec<usize>,
     pub before: Option<Span>,
@@ -32,6 +36,33 @@ impl FlowVerdict {
         self.effect != Effect::None || !self.findings.is_empty() || agrees == Some(false)
     }
 
+    /// What the engines have to say, in a few words; loudly where they do not agree.
+    pub fn evidence(&self) -> String {
+        self.evidence_in(&mut Confirmation::evidence)
+    }
+
+    /// The same, each confirmation in words of the caller.
+    pub fn evidence_in(&self, words: &mut dyn FnMut(&Confirmation) -> String) -> String {
+        let first = self.confirmation.as_ref().map(&mut *words).unwrap_or_default();
+        let Some(spark) = &self.spark else {
+            return match self.engine {
+                EngineName::Mini => first,
+                EngineName::Spark => format!("Apache Spark: {first}"),
+            };
+        };
+        let second = words(&spark.confirmation);
+        match spark.disagreement() {
+            Some(disagreement) => format!("{disagreement} · mini: {first} · Apache Spark: {second}"),
+            None => format!("mini: {first} · Apache Spark: {second}"),
+        }
+    }
+
+    /// Every engine's confirmation.
+    pub fn confirmations(&self) -> impl Iterator<Item = (EngineName, &Confirmation)> {
+        let first = self.confirmation.iter().map(|confirmation| (self.engine, confirmation));
+        first.chain(self.spark.iter().map(|spark| (EngineName::Spark, &spark.confirmation)))
+    }
+
     /// The table, and the flow where it has a name of its own.
     pub fn subject(&self) -> String {
         let dataset = self.dataset.to_string();
@@ -40,6 +71,40 @@ impl FlowVerdict {
         } else {
             format!("{dataset} (flow {})", self.flow)
         }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EngineName {
+    #[default]
+    Mini,
+    Spark,
+}
+
+impl EngineName {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EngineName::Mini => "mini",
+            EngineName::Spark => "spark",
+        }
+    }
+}
+
+/// What Apache Spark says of a flow, and whether the mini engine, set up the same way, says so too.
+#[derive(Debug, Clone)]
+pub struct SparkVerdict {
+    pub confirmation: Confirmation,
+    /// None where one of them saw nothing.
+    pub engines_agree: Option<bool>,
+    pub mini: Option<Effect>,
+    pub real: Option<Effect>,
+}
+
+impl SparkVerdict {
+    fn disagreement(&self) -> Option<String> {
+        let word = |effect: Option<Effect>| effect.map_or("nothing", Effect::as_str);
+        let text = || format!("ENGINES DISAGREE: mini {}, Apache Spark {}", word(self.mini), word(self.real));
+        (self.engines_agree == Some(false)).then(text)
     }
 }
 

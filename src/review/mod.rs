@@ -10,7 +10,8 @@ pub use acceptance::accept;
 
 use crate::alternative::{self, Alternative};
 use crate::analyze::{Analysis, analyze};
-use crate::confirm::{self, Data, FlowConfirmation};
+use crate::confirm::spark::{PipelineCode, RevisionCode, Settings, Spark};
+use crate::confirm::{self, Data, Deployment, FlowConfirmation, SecondConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
@@ -18,7 +19,10 @@ use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, PipelineKind, Platform, Span, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
-use crate::report::{Confirmation, FlowVerdict, Lineage, Remark, Report, Revision, Side, Texts, remarks};
+use crate::report::{
+    Confirmation, EngineName, FlowVerdict, Lineage, Remark, Report, Revision, Side, SparkRun, SparkVerdict, Texts,
+    remarks,
+};
 use crate::revision::Tree;
 use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, RuleText, assess};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +36,19 @@ pub struct Options {
     /// Stands in for the root's `pipelint.yaml` of both revisions.
     pub config: Option<ConfigFile>,
     pub confirm: ConfirmWith,
+    /// Run the code of both revisions on Apache Spark too.
+    pub spark: Option<SparkOptions>,
     /// Findings that are accepted already.
     pub baseline: Option<Baseline>,
+}
+
+/// How real Apache Spark is asked.
+pub struct SparkOptions {
+    pub settings: Settings,
+    /// Its word stands in the place of the mini engine's, not beside it.
+    pub alone: bool,
+    /// Hears what is being done.
+    pub progress: Box<dyn Fn(&str) + Sync>,
 }
 
 /// How verdicts are confirmed.
@@ -60,6 +75,8 @@ pub struct ProjectFacts {
     pub configs: Vec<project::Config>,
     /// Scripts beside the pipelines that write tables, and streaming jobs.
     pub scripts: Vec<project::Unit>,
+    /// Which files are a pipeline's code.
+    pub code: Vec<PipelineCode>,
 }
 
 /// Reads one tree: finds its pipelines, loads their files, analyses them.
@@ -78,6 +95,7 @@ pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
         jobs: std::mem::take(&mut project.jobs),
         configs: std::mem::take(&mut project.configs),
         scripts,
+        code: project.units.iter().map(code).collect(),
     };
     let mut workspace = frontend::load(tree, project, cache);
     let mut diagnostics = tree.diagnostics().to_vec();
@@ -86,6 +104,15 @@ pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
     let analysis = analyze(workspace);
     unresolved.extend(analysis.flows.iter().flat_map(|flow| flow.unresolved.iter().cloned()));
     Reading { analysis, project: facts, diagnostics, unresolved }
+}
+
+fn code(unit: &project::Unit) -> PipelineCode {
+    PipelineCode {
+        key: unit.pipeline.key.clone(),
+        platform: unit.pipeline.platform,
+        files: unit.files.clone(),
+        python_roots: unit.python_roots.clone(),
+    }
 }
 
 /// A report with what it was made from.
@@ -116,7 +143,9 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     diagnostics.extend(accept(&mut assessment.findings, Some((before, &b)), (after, &a), &book, baseline, &|kind| {
         !kinds::OF_ONE_REVISION.contains(&kind)
     }));
-    let confirmations = confirmations(&b.analysis, &a.analysis, &difference, options);
+    let confirmed = confirmed(&b.analysis, &a.analysis, &difference, options);
+    let spark = on_spark((before, &b), (after, &a), &difference, options, confirmed.as_ref());
+    let confirmations = by_flow(confirmed);
     let graph = Graph::new(&a.analysis);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
@@ -132,6 +161,10 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let alternatives = alternative::alternatives(&desk);
     alternative::write_into(&mut assessment.findings, &alternatives);
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
+    let spark = spark.map(|(run, seen)| {
+        add_spark(&mut flows, seen, options);
+        run
+    });
     explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
     let diagnostics = remarks(b.diagnostics, diagnostics);
@@ -149,6 +182,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         diagnostics,
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         lineage: Lineage::new(&b.analysis, &a.analysis),
+        spark,
         rules: BTreeMap::new(),
         texts: Texts::default(),
     };
@@ -190,27 +224,80 @@ fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform 
 
 type FlowKey = (String, String, String);
 
-fn confirmations(
-    before: &Analysis,
-    after: &Analysis,
-    difference: &Diff,
-    options: &Options,
-) -> BTreeMap<FlowKey, FlowConfirmation> {
+/// How the experiment is set up; none where there is none to make.
+fn experiment(difference: &Diff, options: &Options) -> Option<confirm::Options<'static>> {
     let data = match &options.confirm {
-        ConfirmWith::Nothing => return BTreeMap::new(),
+        ConfirmWith::Nothing => return None,
         ConfirmWith::GeneratedRows => None,
         ConfirmWith::GivenRows(data) => Some(data.clone()),
     };
     if difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && difference.changes.is_empty() {
-        return BTreeMap::new();
+        return None;
     }
     let datasets = changed_datasets(difference);
-    let setup = confirm::Options { data, witnesses: true, datasets, ..confirm::Options::default() };
-    confirm::confirm(before, after, &setup)
-        .flows
-        .into_iter()
-        .map(|flow| ((flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()), flow))
-        .collect()
+    Some(confirm::Options { data, witnesses: true, datasets, ..confirm::Options::default() })
+}
+
+fn confirmed(
+    before: &Analysis,
+    after: &Analysis,
+    difference: &Diff,
+    options: &Options,
+) -> Option<confirm::Confirmation> {
+    Some(confirm::confirm(before, after, &experiment(difference, options)?))
+}
+
+fn by_flow(confirmed: Option<confirm::Confirmation>) -> BTreeMap<FlowKey, FlowConfirmation> {
+    let flows = confirmed.into_iter().flat_map(|confirmation| confirmation.flows);
+    flows.map(|flow| ((flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()), flow)).collect()
+}
+
+/// The same experiment on Apache Spark, where it was asked for.
+fn on_spark(
+    (before_tree, before): (&dyn Tree, &Reading),
+    (after_tree, after): (&dyn Tree, &Reading),
+    difference: &Diff,
+    options: &Options,
+    confirmed: Option<&confirm::Confirmation>,
+) -> Option<(SparkRun, BTreeMap<FlowKey, SecondConfirmation>)> {
+    let (asked, confirmed) = (options.spark.as_ref()?, confirmed?);
+    let before_code = RevisionCode { tree: before_tree, pipelines: &before.project.code };
+    let after_code = RevisionCode { tree: after_tree, pipelines: &after.project.code };
+    let spark = Spark::new(asked.settings.clone(), before_code, after_code, asked.progress.as_ref()).ok()?;
+    let deployment = Deployment {
+        spark_version: spark.installation.version,
+        table_format: asked.settings.table_format.clone().unwrap_or_else(|| "parquet".to_owned()),
+    };
+    let both = [&before.analysis, &after.analysis];
+    let seen = confirm::confirm_on(&spark, &deployment, both, &experiment(difference, options)?, confirmed);
+    let run = SparkRun { version: spark.installation.spark.clone(), substitutions: spark.substitutions() };
+    Some((run, confirm::by_flow(seen)))
+}
+
+/// Puts what Spark saw into the verdicts that an engine was asked about.
+fn add_spark(flows: &mut [FlowVerdict], mut seen: BTreeMap<FlowKey, SecondConfirmation>, options: &Options) {
+    let alone = options.spark.as_ref().is_some_and(|asked| asked.alone);
+    for flow in flows.iter_mut() {
+        let known = seen.remove(&(flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()));
+        let Some(first) = &flow.confirmation else { continue };
+        let Some(second) = known else { continue };
+        let told = match first {
+            // What keeps the mini engine's observation from counting keeps the other's too.
+            Confirmation::NotRun { .. } => first.clone(),
+            Confirmation::Ran { .. } => Confirmation::ran(second.flow.clone(), flow.effect),
+        };
+        if alone {
+            flow.confirmation = Some(told);
+            flow.engine = EngineName::Spark;
+        } else {
+            flow.spark = Some(SparkVerdict {
+                confirmation: told,
+                engines_agree: second.engines_agree,
+                mini: second.mini,
+                real: second.real,
+            });
+        }
+    }
 }
 
 /// Datasets that something has happened to; none where a change concerns a whole pipeline.
@@ -306,6 +393,8 @@ fn verdict(
         open: open.unwrap_or(effect),
         full_refresh: assessed.full_refresh,
         confirmation,
+        engine: EngineName::Mini,
+        spark: None,
         findings: assessed.findings.clone(),
         before: place(before, pair.before),
         after: place(after, pair.after),
@@ -319,7 +408,7 @@ fn holds_rows_only_of_now(observed: Option<Effect>) -> bool {
 
 /// A flow that only passes on what happened to a table it reads is no contradiction of its own claim: the impact tells it.
 fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows: &mut [FlowVerdict]) {
-    if flows.iter().all(|flow| flow.confirmation.as_ref().and_then(Confirmation::agrees) != Some(false)) {
+    if flows.iter().flat_map(FlowVerdict::confirmations).all(|(_, told)| told.agrees() != Some(false)) {
         return;
     }
     let mut affected: BTreeMap<usize, String> = BTreeMap::new();
@@ -334,10 +423,12 @@ fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows
     for (pair, verdict) in difference.flows.iter().zip(flows.iter_mut()) {
         let node = pair.after.and_then(|flow| graph.find(after, flow.pipeline, &pair.dataset));
         let upstream = node.and_then(|node| affected.get(&node.index()));
-        if let (Some(upstream), Some(confirmation)) = (upstream, &mut verdict.confirmation)
-            && confirmation.agrees() == Some(false)
-        {
-            confirmation.explained_by(upstream);
+        let Some(upstream) = upstream else { continue };
+        let spark = verdict.spark.as_mut().map(|spark| &mut spark.confirmation);
+        for confirmation in verdict.confirmation.as_mut().into_iter().chain(spark) {
+            if confirmation.agrees() == Some(false) {
+                confirmation.explained_by(upstream);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod define;
 mod dialect;
 mod lower;
 mod parse;
+mod portable;
 #[cfg(test)]
 mod query_tests;
 mod relation_suffix;
@@ -21,6 +22,7 @@ mod tokens;
 mod types;
 
 pub use define::define;
+pub use portable::{Definition, Portable, Replacements, portable_query, portable_statements};
 pub use statements::{Script, Session, Statement, parse_statements};
 pub use tokens::comments;
 pub use types::{parse_data_type, parse_schema_ddl};

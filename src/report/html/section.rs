@@ -6,7 +6,7 @@ use crate::impact::Impact;
 use crate::model::{Effect, FullRefresh, Place};
 use crate::report::diagram::weight;
 use crate::report::safe::markup;
-use crate::report::{Confirmation, FlowVerdict, Report, Revision};
+use crate::report::{Confirmation, EngineName, FlowVerdict, Report, Revision};
 use crate::rules::Finding;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -66,7 +66,7 @@ fn flow(out: &mut String, report: &Report, flow: &FlowVerdict) {
         FullRefresh::Useless => "a full refresh does not help",
     };
     let allowed = if flow.open < flow.effect { " · allowed" } else { "" };
-    let evidence = flow.confirmation.as_ref().map(Confirmation::evidence).unwrap_or_default();
+    let evidence = flow.evidence();
     let _ = writeln!(
         out,
         "<p class=\"flow\">flow <code>{}</code> of pipeline <code>{}</code>, {} · {} · {refresh}{allowed}<br>{}</p>",
@@ -82,12 +82,14 @@ fn flow(out: &mut String, report: &Report, flow: &FlowVerdict) {
     if let Some(diff) = changes::html(report, flow) {
         let _ = writeln!(out, "<h3>What changed in the text</h3><pre class=\"diff\">{diff}</pre>");
     }
-    if let Some(Confirmation::Ran { run, .. }) = &flow.confirmation {
+    for (engine, confirmation) in flow.confirmations() {
+        let Confirmation::Ran { run, .. } = confirmation else { continue };
+        let name = if engine == EngineName::Spark { "Apache Spark" } else { "The engine" };
         if let Some(class) = &run.error_class {
-            let _ = writeln!(out, "<p>The engine refuses with <code>{}</code>.</p>", markup(class));
+            let _ = writeln!(out, "<p>{name} refuses with <code>{}</code>.</p>", markup(class));
         }
         if let Some(witness) = run.witness.as_ref().filter(|witness| witness.rows() > 0) {
-            self::witness(out, witness, run.error_class.is_some());
+            self::witness(out, engine, witness, run.error_class.is_some());
         }
     }
 }
@@ -138,8 +140,9 @@ fn place(out: &mut String, report: &Report, revision: Revision, place: &Place) {
     }
 }
 
-fn witness(out: &mut String, witness: &Witness, refused: bool) {
-    out.push_str("<h3>Witness</h3><div class=\"witness\">\n");
+fn witness(out: &mut String, engine: EngineName, witness: &Witness, refused: bool) {
+    let on = if engine == EngineName::Spark { " on Apache Spark" } else { "" };
+    let _ = writeln!(out, "<h3>Witness{on}</h3><div class=\"witness\">");
     for source in &witness.sources {
         for (index, batch) in source.batches.iter().enumerate().filter(|(_, batch)| !batch.is_empty()) {
             let when = if index == 0 { "read before the change" } else { "read after the change" };

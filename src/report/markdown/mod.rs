@@ -5,7 +5,7 @@
 pub(super) mod escape;
 pub(super) mod lint;
 
-use super::{Confirmation, FlowVerdict, Report, Revision, Verdict, diagram, lineage};
+use super::{FlowVerdict, Report, Revision, Verdict, diagram, lineage};
 use crate::diff::FlowStatus;
 use crate::model::{Effect, FullRefresh, Severity};
 use crate::rules::Finding;
@@ -72,7 +72,7 @@ fn verdicts(out: &mut String, report: &Report) {
                 FullRefresh::Required => "**required**",
                 FullRefresh::Useless => "does not help",
             },
-            text(&evidence(flow))
+            text(&flow.evidence())
         );
     }
     more(out, flows.len(), ROWS_SHOWN);
@@ -83,10 +83,6 @@ fn more(out: &mut String, total: usize, shown: usize) {
     if total > shown {
         let _ = writeln!(out, "\n… and {} more.", total - shown);
     }
-}
-
-fn evidence(flow: &FlowVerdict) -> String {
-    flow.confirmation.as_ref().map(Confirmation::evidence).unwrap_or_default()
 }
 
 fn graph(out: &mut String, report: &Report) {

@@ -4,6 +4,7 @@ mod downstream;
 mod findings;
 mod headline;
 mod input;
+mod spark;
 pub mod table;
 mod verdicts;
 mod witness;
@@ -46,6 +47,7 @@ pub fn render(report: &Report, style: Style) -> String {
     verdicts::write(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
     downstream::write(&mut out, report, style, paint);
+    spark::write(&mut out, report, style, paint);
     input::write(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", wrap::hanging(&counts(report), style.width, 2));
     out
@@ -101,6 +103,9 @@ fn counts(report: &Report) -> String {
     ];
     if allowed > 0 {
         parts.push(format!("{allowed} allowed"));
+    }
+    if report.disagreements() > 0 {
+        parts.push(format!("ENGINES DISAGREE on {}", counted(report.disagreements(), "flow")));
     }
     if !report.unresolved.is_empty() {
         parts.push(format!("{} unresolved", report.unresolved.len()));

@@ -42,7 +42,7 @@ struct Row {
 impl Row {
     fn new(flow: &FlowVerdict, reasons: &mut Reasons, paint: Paint) -> Self {
         let allowed = if flow.open < flow.effect { "allowed · " } else { "" };
-        let evidence = flow.confirmation.as_ref().map(|known| reasons.shortened(known)).unwrap_or_default();
+        let evidence = flow.evidence_in(&mut |known| reasons.shortened(known));
         Row {
             effect: Cell {
                 text: format!("{:<10}", flow.effect.to_string()),

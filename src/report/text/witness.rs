@@ -4,7 +4,7 @@ use super::table::{self, Cell};
 use super::{Paint, wrap};
 use crate::confirm::{Witness, WitnessRow};
 use crate::engine::Record;
-use crate::report::{Confirmation, FlowVerdict, Style, safe};
+use crate::report::{Confirmation, EngineName, FlowVerdict, Style, safe};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,15 +13,23 @@ use std::fmt::Write as _;
 const ROWS_SHOWN: usize = 8;
 
 pub fn write(out: &mut String, flow: &FlowVerdict, style: Style, paint: Paint) {
-    let Some(Confirmation::Ran { run, .. }) = &flow.confirmation else { return };
+    for (engine, confirmation) in flow.confirmations() {
+        of_engine(out, engine, confirmation, style, paint);
+    }
+}
+
+fn of_engine(out: &mut String, engine: EngineName, confirmation: &Confirmation, style: Style, paint: Paint) {
+    let Confirmation::Ran { run, .. } = confirmation else { return };
+    let name = if engine == EngineName::Spark { "Apache Spark" } else { "the engine" };
     if let Some(class) = &run.error_class {
-        let _ = writeln!(out, "  the engine refuses with {}", safe::inline(class));
+        let _ = writeln!(out, "  {name} refuses with {}", safe::inline(class));
     }
     let Some(witness) = &run.witness else { return };
     if witness.rows() == 0 {
         return;
     }
-    let _ = writeln!(out, "  {}", paint.bold("witness"));
+    let title = if engine == EngineName::Spark { "witness on Apache Spark" } else { "witness" };
+    let _ = writeln!(out, "  {}", paint.bold(title));
     sources(out, witness, style, paint);
     if run.error_class.is_none() {
         rows(out, "the table as it will be", &witness.columns, &witness.resumed, style, paint);

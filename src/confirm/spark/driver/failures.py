@@ -1,0 +1,46 @@
+"""Spark's exceptions and the messages of its events, as an error class and a sentence."""
+
+import re
+
+# What wraps the error that says something.
+WRAPPERS = ("STREAM_FAILED", "PIPELINE_RUN_FAILED", "TASK_WRITE_FAILED")
+
+# Failures to which Spark gives no class of their own, by what their messages say.
+UNNAMED = (
+    ("sources in the checkpoint offsets", "STREAM_FAILED/ASSERT_SOURCE_COUNT"),
+    ("Wrong basePath", "STREAM_FAILED/FILE_SOURCE_WRONG_BASE_PATH"),
+    ("No usable value for offset", "STREAM_FAILED/OFFSET_JSON_OF_OTHER_SOURCE"),
+    ("EOFException", "STREAM_FAILED/EOFException"),
+    ("NullPointerException", "STREAM_FAILED/NULL_POINTER_IN_STATE"),
+    ("compact", "STREAM_FAILED/FILE_SINK_LOG_MISSING"),
+)
+
+
+class NoEquivalent(Exception):
+    """Something of the user's platform that Apache Spark has nothing for."""
+
+
+def message_of(text):
+    return text.split("JVM stacktrace")[0].strip()[:1500]
+
+
+def class_in(text):
+    """The error class that a chain of messages tells of: the first that is no wrapper."""
+    found = re.findall(r"\[([A-Z_][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", text)
+    telling = [name for name in found if name.split(".")[0] not in WRAPPERS and "_" in name]
+    if telling:
+        return telling[0]
+    for words, name in UNNAMED:
+        if words in text:
+            return name
+    return found[0] if found else None
+
+
+def described(error):
+    if isinstance(error, NoEquivalent):
+        return {"class": "NO_EQUIVALENT", "message": str(error)}
+    text = str(error)
+    name = class_in(text)
+    if name is None and hasattr(error, "getCondition"):
+        name = error.getCondition()
+    return {"class": name or type(error).__name__, "message": message_of(text)}

@@ -1,0 +1,76 @@
+"""One Spark Connect server for the whole run: started in this process on a free loopback port, or somebody else's."""
+
+import logging
+import os
+import secrets
+import socket
+import warnings
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)
+
+# Set here, not in the pipeline: they make small runs fast, and none of them is kept in a checkpoint that outlives the run.
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.streaming.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.sql.session.timeZone": "UTC",
+    # A flow that is refused fails once, not three times.
+    "spark.sql.pipelines.maxFlowRetryAttempts": "0",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+}
+
+
+class Server:
+    def __init__(self, request):
+        self._context = None
+        remote = request.get("remote")
+        self._url = self._connect(remote) if remote else self._start(request)
+        os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+        self.admin = self.session()
+        self.version = self.admin.version
+
+    def _start(self, request):
+        from pyspark import SparkConf, SparkContext
+        from pyspark.sql import SparkSession
+
+        work_folder = request["work_folder"]
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = secrets.token_hex(16)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        conf = SparkConf().setMaster("local[2]").setAppName("pipelint")
+        conf.setAll(list(SETTINGS.items()))
+        conf.set("spark.connect.grpc.binding.port", str(port))
+        conf.set("spark.sql.warehouse.dir", os.path.join(work_folder, "warehouse"))
+        conf.set("spark.local.dir", os.path.join(work_folder, "local"))
+        conf.setAll(list(request.get("conf", {}).items()))
+        self._context = SparkContext.getOrCreate(conf)
+        self._context.setLogLevel("ERROR")
+        SparkSession(self._context)
+        # Only by this name does the client accept a token on an unencrypted channel.
+        return f"sc://localhost:{port}"
+
+    def _connect(self, remote):
+        token = os.environ.pop("PIPELINT_SPARK_TOKEN", None)
+        if token:
+            os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = token
+        return remote
+
+    def session(self):
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(self._url).create()
+
+    def stop(self):
+        for stop in (self.admin.stop, self._context.stop if self._context else lambda: None):
+            try:
+                stop()
+            except Exception:
+                pass

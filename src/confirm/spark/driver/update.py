@@ -1,0 +1,263 @@
+"""One update of one pipeline: its definitions registered in a dataflow graph of the server, then a run."""
+
+import contextlib
+import dataclasses
+import importlib.util
+import os
+import re
+import sys
+
+import failures
+import lakeflow
+import readers
+from names import Names
+
+STATUS = re.compile(r"Flow '?([^']+?)'? (?:is|has) (QUEUED|PLANNING|STARTING|RUNNING|COMPLETED|FAILED|SKIPPED|EXCLUDED|IDLE|STOPPED)")
+FAILURE = re.compile(r"(?s)Flow '?([^']+?)'? has FAILED.*?\nError: (.*)")
+UNRESOLVED = re.compile(r"(?s)Failed to resolve flow: '([^']+)'\.?\n?(?:Error: )?(.*)")
+
+
+def last_part(name):
+    return name.rsplit(".", 1)[-1].strip("`")
+
+
+def update(spark, request, channel):
+    """Statuses and errors by flow; an error of the whole run; what could not be registered; what stood for what."""
+    session = spark.session()
+    names = Names(request["names"], channel)
+    outcome = Outcome()
+    try:
+        for key, value in request["configuration"].items():
+            with contextlib.suppress(Exception):
+                session.conf.set(key, value)
+        run(session, request, names, outcome, channel)
+    except Exception as error:
+        outcome.error = failures.described(error)
+    finally:
+        forget_modules(request["folder"])
+        with contextlib.suppress(Exception):
+            session.stop()
+    return {"flows": outcome.flows, "error": outcome.error, "unregistered": outcome.unregistered, "notes": names.notes}
+
+
+class Outcome:
+    def __init__(self):
+        self.flows = {}
+        self.error = None
+        self.unregistered = []
+
+    def event(self, message):
+        for pattern, status in ((UNRESOLVED, "UNRESOLVED"), (FAILURE, "FAILED")):
+            found = pattern.match(message)
+            if found:
+                text = found.group(2)
+                error = {"class": failures.class_in(text) or status, "message": failures.message_of(text)}
+                self.flows[last_part(found.group(1))] = {"status": status, "error": error}
+                return
+        found = STATUS.match(message)
+        if found:
+            flow = self.flows.setdefault(last_part(found.group(1)), {"status": None, "error": None})
+            # A flow that fails late has been told completed before; what failed stays failed.
+            if flow["status"] not in ("FAILED", "UNRESOLVED"):
+                flow["status"] = found.group(2)
+
+
+def run(session, request, names, outcome, channel):
+    from pyspark.pipelines.spark_connect_pipeline import create_dataflow_graph, start_run
+
+    graph = create_dataflow_graph(session, request["catalog"], request["schema"], request["configuration"])
+    registry = registry_class()(session, graph, request, names, outcome)
+    with active(session), readers.substituted(names), contextlib.ExitStack() as around:
+        if request["lakeflow"]:
+            around.enter_context(lakeflow.runtime(session, request["configuration"], names))
+        register(session, graph, request, registry, outcome)
+    if outcome.unregistered:
+        return
+    channel.progress(request["label"])
+    events = start_run(
+        session,
+        graph,
+        full_refresh=request["full_refresh"],
+        full_refresh_all=request["full_refresh_all"],
+        refresh=request["refresh"],
+        dry=False,
+        storage=request["storage"],
+    )
+    for result in events:
+        if "pipeline_event_result" in result:
+            outcome.event(result["pipeline_event_result"].event.message)
+
+
+def register(session, graph, request, registry, outcome):
+    from pyspark.pipelines.graph_element_registry import graph_element_registration_context
+
+    sys.path[:0] = request["python_roots"]
+    home = os.getcwd()
+    os.chdir(request["folder"])
+    try:
+        with graph_element_registration_context(registry):
+            for file in request["files"]:
+                if "statements" in file:
+                    for statement in file["statements"]:
+                        registry.statement(statement, file["path"])
+                else:
+                    try:
+                        with analysis(session, graph), guarded(request["lakeflow"]):
+                            execute(file["path"], session)
+                    except Exception as error:
+                        outcome.unregistered.append({"file": file["path"], "error": failures.described(error)})
+    finally:
+        os.chdir(home)
+        del sys.path[: len(request["python_roots"])]
+
+
+def execute(path, session):
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    module.__dict__["spark"] = session
+    spec.loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def analysis(session, graph):
+    """Tells the server which graph an analysis request belongs to; Spark 4.1 does not ask for it."""
+    try:
+        from pyspark.pipelines.add_pipeline_analysis_context import add_pipeline_analysis_context
+    except ImportError:
+        yield
+        return
+    with add_pipeline_analysis_context(spark=session, dataflow_graph_id=graph, flow_name=None):
+        yield
+
+
+@contextlib.contextmanager
+def guarded(is_lakeflow):
+    """Apache Spark forbids pipeline code to change the session; Lakeflow does not."""
+    if is_lakeflow:
+        yield
+        return
+    from pyspark.pipelines.block_session_mutations import block_session_mutations
+
+    with block_session_mutations():
+        yield
+
+
+@contextlib.contextmanager
+def active(session):
+    """Pipeline code that looks for the session finds this one."""
+    from pyspark.sql import SparkSession
+
+    saved = {name: SparkSession.__dict__.get(name) for name in ("getActiveSession", "active")}
+    builder = SparkSession.Builder.getOrCreate
+    SparkSession.Builder.getOrCreate = lambda self: session
+    SparkSession.getActiveSession = classmethod(lambda cls: session)
+    SparkSession.active = classmethod(lambda cls: session)
+    try:
+        yield
+    finally:
+        SparkSession.Builder.getOrCreate = builder
+        for name, own in saved.items():
+            if own is None:
+                delattr(SparkSession, name)
+            else:
+                setattr(SparkSession, name, own)
+
+
+def forget_modules(folder):
+    """Modules of one revision must not be taken for those of the other."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and os.path.abspath(file).startswith(os.path.abspath(folder) + os.sep):
+            del sys.modules[name]
+
+
+def registry_class():
+    from pyspark.pipelines.output import MaterializedView, Sink, Table, TemporaryView
+    from pyspark.pipelines.spark_connect_graph_element_registry import SparkConnectGraphElementRegistry
+
+    class Registry(SparkConnectGraphElementRegistry):
+        """Registers what the run needs, under the names of the run's schema."""
+
+        def __init__(self, session, graph, request, names, outcome):
+            super().__init__(session, graph)
+            self._names = names
+            self._outcome = outcome
+            self._wanted = set(request["datasets"])
+            self._left_out = set(request["left_out"])
+            self._kinds = request["kinds"]
+            self._table_format = request["table_format"]
+            self._views = set()
+
+        def _takes(self, name):
+            name = name.lower()
+            return name not in self._left_out and (name in self._wanted or name in self._views)
+
+        def register_output(self, output):
+            if isinstance(output, TemporaryView):
+                name = last_part(output.name)
+                self._views.add(name.lower())
+                if self._takes(name):
+                    super().register_output(dataclasses.replace(output, name=name))
+                return
+            name = output.name if isinstance(output, Sink) else self._names.table(output.name)
+            if not self._takes(name):
+                return
+            if isinstance(output, Sink):
+                sink = self._names.sinks[name.lower()]
+                self._names.note(f"the sink {name}", f"files in {sink['format']}")
+                output = dataclasses.replace(output, format=sink["format"], options={"path": "file://" + sink["folder"]})
+            elif isinstance(output, Table):
+                output = dataclasses.replace(output, name=name, format=self._format(output.format))
+                if self._kinds.get(name.lower()) == "materialized_view" and not isinstance(output, MaterializedView):
+                    fields = {field.name: getattr(output, field.name) for field in dataclasses.fields(output)}
+                    output = MaterializedView(**fields)
+            super().register_output(output)
+
+        def _format(self, given):
+            if given is None or given.lower() in ("delta", "iceberg"):
+                if given is not None and self._table_format != given.lower():
+                    self._names.note(f"tables in {given}", f"tables in {self._table_format or 'parquet'}")
+                return self._table_format
+            return given
+
+        def register_flow(self, flow):
+            target = flow.target
+            if last_part(target).lower() in self._views or target.lower() in self._names.sinks:
+                target = last_part(target)
+            else:
+                target = self._names.table(target)
+            if not self._takes(target):
+                return
+            name = target if flow.name == flow.target else flow.name
+            try:
+                super().register_flow(dataclasses.replace(flow, name=name, target=target))
+            except Exception as error:
+                self._fail(target, error)
+
+        def register_auto_cdc_flow(self, flow):
+            target = self._names.table(flow.target)
+            if not self._takes(target):
+                return
+            name = target if flow.name in (None, flow.target) else flow.name
+            try:
+                source = self._names.table(flow.source)
+                super().register_auto_cdc_flow(dataclasses.replace(flow, name=name, target=target, source=source))
+            except Exception as error:
+                self._fail(target, error)
+
+        def statement(self, statement, path):
+            target = statement["dataset"]
+            if statement["view"]:
+                self._views.add(target.lower())
+            if not self._takes(target):
+                return
+            try:
+                self.register_sql(statement["sql"], path)
+            except Exception as error:
+                self._fail(target, error)
+
+        def _fail(self, target, error):
+            self._outcome.unregistered.append({"dataset": target, "error": failures.described(error)})
+
+    return Registry

@@ -1,0 +1,108 @@
+//! What tables, sources and topics are called in the schema of a run: by the last part of their names, longer where that is taken.
+
+use crate::confirm::Experiment;
+use crate::engine::{TableFormat, source_location};
+use crate::model::{DatasetKind, QualifiedName, SourceFacts};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names by the identity of what they name: a table's key, or a source's location.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    tables: BTreeMap<String, String>,
+    sources: BTreeMap<String, String>,
+}
+
+impl Names {
+    pub fn of(experiment: &Experiment<'_>) -> Names {
+        let mut tables: BTreeSet<String> = BTreeSet::new();
+        for pipeline in [experiment.before, experiment.after].into_iter().flat_map(|a| &a.workspace.pipelines) {
+            let stored = pipeline.datasets.iter().filter(|d| !matches!(d.kind, DatasetKind::View | DatasetKind::Sink));
+            tables.extend(stored.map(|dataset| dataset.name.key()));
+        }
+        let mut others: BTreeMap<String, String> = BTreeMap::new();
+        for facts in experiment.sources.before.iter().chain(&experiment.sources.after) {
+            match table_name(facts) {
+                Some(name) => {
+                    tables.insert(name.key());
+                }
+                None => {
+                    let at = source_location(facts);
+                    let last = at.rsplit('/').find(|part| !part.is_empty() && !part.contains('*'));
+                    others.entry(at.clone()).or_insert_with(|| last.unwrap_or("source").to_owned());
+                }
+            }
+        }
+        choose(&tables, &others)
+    }
+
+    /// A table's name in the schema of the run; with the letter case of its own name, which Spark's checkpoints keep.
+    pub fn table(&self, name: &QualifiedName) -> Option<String> {
+        let chosen = self.tables.get(&name.key())?;
+        let own = sanitized(&name.name);
+        Some(if own.eq_ignore_ascii_case(chosen) { own } else { chosen.clone() })
+    }
+
+    /// The table that stands for a source.
+    pub fn source(&self, facts: &SourceFacts) -> Option<String> {
+        match table_name(facts) {
+            Some(name) => self.table(&name),
+            None => self.sources.get(&source_location(facts)).cloned(),
+        }
+    }
+}
+
+/// The name that code reads a source by, where that is a table's.
+pub fn table_name(facts: &SourceFacts) -> Option<QualifiedName> {
+    let topic = facts.format.as_deref().map(TableFormat::named) == Some(TableFormat::Topic);
+    (!facts.name.contains('/') && !topic).then(|| QualifiedName::parse(&facts.name))
+}
+
+fn choose(tables: &BTreeSet<String>, others: &BTreeMap<String, String>) -> Names {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let last = |key: &str| sanitized(&QualifiedName::parse(key).name).to_lowercase();
+    for key in tables {
+        *taken.entry(last(key)).or_default() += 1;
+    }
+    let mut names = Names::default();
+    for key in tables {
+        let short = last(key);
+        let name = QualifiedName::parse(key);
+        let unique = taken.get(&short) == Some(&1);
+        let chosen = if unique { short } else { name.parts().map(sanitized).collect::<Vec<_>>().join("__") };
+        names.tables.insert(key.clone(), chosen.to_lowercase());
+    }
+    let mut used: BTreeSet<String> = names.tables.values().cloned().collect();
+    for (location, last) in others {
+        let base = sanitized(last).to_lowercase();
+        let free = (1..).map(|n| if n == 1 { base.clone() } else { format!("{base}_{n}") }).find(|n| !used.contains(n));
+        let chosen = free.unwrap_or(base);
+        used.insert(chosen.clone());
+        names.sources.insert(location.clone(), chosen);
+    }
+    names
+}
+
+fn sanitized(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { format!("t_{plain}") } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_that_two_tables_share_is_written_in_full() {
+        let tables =
+            BTreeSet::from(["main.a.orders".to_owned(), "main.b.orders".to_owned(), "main.b.users".to_owned()]);
+        let others = BTreeMap::from([
+            ("/landing/users".to_owned(), "users".to_owned()),
+            ("/landing/2024-01".to_owned(), "2024-01".to_owned()),
+        ]);
+        let names = choose(&tables, &others);
+        assert_eq!(names.table(&QualifiedName::parse("main.a.Orders")).as_deref(), Some("main__a__orders"));
+        assert_eq!(names.table(&QualifiedName::parse("main.b.Users")).as_deref(), Some("Users"));
+        assert_eq!(names.sources["/landing/users"], "users_2");
+        assert_eq!(names.sources["/landing/2024-01"], "t_2024_01");
+    }
+}

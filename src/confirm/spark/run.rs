@@ -1,0 +1,653 @@
+//! One experiment: two worlds, each a schema of its own, filled and updated step by step.
+
+use super::driver::StepError;
+use super::names::Names;
+use super::outcome::{Unregistered, UpdateAnswer, table_rows};
+use super::replacements::{Known, is_stored};
+use super::request::{Place, columns, stored_format};
+use super::workspace::Runnable;
+use super::{PipelineCode, RevisionCode, Session, Spark};
+use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::confirm::{Batch, Data, Experiment, NotRun, Outcome, Reports, Side, Tables, new_sources, volatile_columns};
+use crate::engine::{
+    ExecutionError, FlowReport, FlowStatus, Progress, Stage, UpdateKind, UpdateReport, dataset_location, defines_view,
+    deployment_order, identity, location, source_location,
+};
+use crate::frontend::origin::Origin;
+use crate::frontend::sql::{Context, Portable, portable_query, portable_statements};
+use crate::model::{DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Platform, SourceFacts};
+use serde_json::{Map, Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Times that an update is tried anew without what Spark cannot take.
+const ATTEMPTS: usize = 8;
+
+/// Makes the experiment.
+///
+/// # Errors
+/// The server or one of its steps failed; a flow that fails is part of the outcome.
+pub fn run(
+    spark: &Spark<'_>,
+    session: &mut Session,
+    experiment: &Experiment<'_>,
+    data: &Data,
+) -> Result<Outcome, NotRun> {
+    session.workspace.write(Side::Before, spark.before.tree, spark.before.pipelines)?;
+    session.workspace.write(Side::After, spark.after.tree, spark.after.pipelines)?;
+    let (names, passed_over) = (Names::of(experiment), volatile_columns([experiment.before, experiment.after]));
+    for column in &passed_over {
+        spark.note(format!("the column {column}"), "nothing: it holds the time or chance of a run and is not compared");
+    }
+    let mut run = Run { spark, session, experiment, names, passed_over, left_out: BTreeMap::new() };
+    let mut resumed = run.world("resumed")?;
+    let outcome = run.outcome(&mut resumed, data);
+    run.drop_world(&resumed);
+    outcome
+}
+
+/// A schema of this run with its sources' folders, checkpoints and sinks.
+struct World {
+    schema: String,
+    folder: PathBuf,
+    places: BTreeMap<String, Place>,
+    /// Identities of the flows that have a checkpoint.
+    checkpoints: BTreeSet<String>,
+}
+
+struct Run<'a, 'b> {
+    spark: &'a Spark<'b>,
+    session: &'a mut Session,
+    experiment: &'a Experiment<'a>,
+    names: Names,
+    passed_over: BTreeSet<String>,
+    /// Tables that Spark cannot be given, with the reason.
+    left_out: BTreeMap<String, String>,
+}
+
+impl<'b> Run<'_, 'b> {
+    fn outcome(&mut self, resumed: &mut World, data: &Data) -> Result<Outcome, NotRun> {
+        let (first, rest) = match data.batches.split_first() {
+            Some((first, rest)) => (first.clone(), rest),
+            None => (Batch::default(), &[][..]),
+        };
+        let mut outcome = Outcome::default();
+        let (before, after) = (self.facts(Side::Before), self.facts(Side::After));
+        let new: Vec<SourceFacts> = new_sources(self.experiment).cloned().collect();
+        for facts in before.iter().chain(&new) {
+            let side = if before.contains(facts) { Side::Before } else { Side::After };
+            self.define(resumed, side, facts)?;
+        }
+        self.load(resumed, before.iter().chain(&new), &first, 1)?;
+        outcome.before = self.update_all(resumed, Side::Before, &UpdateKind::Incremental)?;
+        outcome.checkpoints.clone_from(&resumed.checkpoints);
+        outcome.resumed_batch_1 = self.read(resumed)?;
+
+        let mut control = self.world("control")?;
+        let controlled = self.control(&mut control, &after, &first, rest, &mut outcome);
+        self.drop_world(&control);
+        controlled?;
+
+        for facts in &after {
+            self.define(resumed, Side::After, facts)?;
+        }
+        for (number, batch) in rest.iter().enumerate() {
+            self.load(resumed, after.iter(), batch, number + 2)?;
+            let incremental = [UpdateKind::Incremental];
+            let kinds = if number > 0 || self.experiment.updates.is_empty() {
+                &incremental[..]
+            } else {
+                self.experiment.updates
+            };
+            for kind in kinds {
+                let reports = self.update_all(resumed, Side::After, kind)?;
+                outcome.after.push(reports);
+            }
+        }
+        outcome.resumed = self.read(resumed)?;
+        outcome.resumed_batch_1_now = under_columns(&outcome.resumed_batch_1, &outcome.resumed);
+        self.count_rows(&mut outcome);
+        Ok(outcome)
+    }
+
+    fn control(
+        &mut self,
+        world: &mut World,
+        facts: &[SourceFacts],
+        first: &Batch,
+        rest: &[Batch],
+        outcome: &mut Outcome,
+    ) -> Result<(), NotRun> {
+        for facts in facts {
+            self.define(world, Side::After, facts)?;
+        }
+        for (number, batch) in std::iter::once(first).chain(rest).enumerate() {
+            self.load(world, facts.iter(), batch, number + 1)?;
+            let reports = self.update_all(world, Side::After, &UpdateKind::Incremental)?;
+            outcome.control.push(reports);
+            if number == 0 {
+                outcome.control_batch_1 = self.read(world)?;
+            }
+        }
+        outcome.control_end = self.read(world)?;
+        Ok(())
+    }
+
+    fn facts(&self, side: Side) -> Vec<SourceFacts> {
+        self.experiment.facts(side).to_vec()
+    }
+
+    fn analysis(&self, side: Side) -> &Analysis {
+        self.experiment.analysis(side)
+    }
+
+    fn code(&self, side: Side) -> RevisionCode<'b> {
+        match side {
+            Side::Before => self.spark.before,
+            Side::After => self.spark.after,
+        }
+    }
+
+    fn step(&mut self, request: &Json) -> Result<Json, StepError> {
+        self.spark.step(self.session, request, &mut |_| Json::Null)
+    }
+
+    fn world(&mut self, name: &str) -> Result<World, NotRun> {
+        let schema = format!("{}_{}_{name}", self.session.workspace.run, self.session.experiments);
+        let folder = self.session.workspace.folder.join(&schema);
+        self.step(&json!({ "step": "create_schema", "schema": schema }))?;
+        Ok(World { schema, folder, places: BTreeMap::new(), checkpoints: BTreeSet::new() })
+    }
+
+    fn drop_world(&mut self, world: &World) {
+        if !self.session.gone {
+            let _ = self.step(&json!({ "step": "drop_schema", "schema": world.schema }));
+        }
+        let _ = std::fs::remove_dir_all(&world.folder);
+    }
+
+    /// Makes a source what a revision knows it as; the rows that it has stay.
+    fn define(&mut self, world: &mut World, side: Side, facts: &SourceFacts) -> Result<(), NotRun> {
+        let Some(table) = self.names.source(facts) else { return Ok(()) };
+        let columns = columns(facts, self.analysis(side));
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let format = stored_format(facts);
+        let local = self.spark.settings.remote.is_none();
+        let folder = local.then(|| world.folder.join("sources").join(&table));
+        self.step(&json!({
+            "step": "define_source", "schema": world.schema, "table": table, "columns": columns,
+            "folder": folder, "format": format,
+        }))?;
+        world.places.insert(source_location(facts), Place { folder, format });
+        Ok(())
+    }
+
+    /// Adds a batch to sources; two names of one location get its rows once.
+    fn load<'f>(
+        &mut self,
+        world: &World,
+        sources: impl Iterator<Item = &'f SourceFacts>,
+        batch: &Batch,
+        number: usize,
+    ) -> Result<(), NotRun> {
+        let mut loaded = BTreeSet::new();
+        for facts in sources {
+            let (Some(rows), Some(table)) = (batch.rows(&facts.name), self.names.source(facts)) else { continue };
+            let Some(place) = world.places.get(&source_location(facts)) else { continue };
+            if rows.is_empty() || !loaded.insert(source_location(facts)) {
+                continue;
+            }
+            let request = json!({
+                "step": "load_batch", "schema": world.schema, "table": table, "folder": place.folder,
+                "format": place.format, "name": format!("batch{number}"), "rows": rows,
+                "columns": columns(facts, self.experiment.after),
+            });
+            self.step(&request)?;
+        }
+        Ok(())
+    }
+
+    /// One update of every pipeline of a revision.
+    fn update_all(&mut self, world: &mut World, side: Side, kind: &UpdateKind) -> Result<Reports, NotRun> {
+        let count = self.analysis(side).workspace.pipelines.len();
+        let mut reports: Reports = vec![UpdateReport::default(); count];
+        for at in deployment_order(self.analysis(side)) {
+            let report = self.update(world, side, at, kind)?;
+            if let Some(slot) = reports.get_mut(at) {
+                *slot = report;
+            }
+        }
+        Ok(reports)
+    }
+
+    fn update(&mut self, world: &mut World, side: Side, at: usize, kind: &UpdateKind) -> Result<UpdateReport, NotRun> {
+        let experiment = self.experiment;
+        let analysis = experiment.analysis(side);
+        let Some(pipeline) = analysis.workspace.pipelines.get(at) else { return Ok(UpdateReport::default()) };
+        let members = members(analysis, at);
+        if members.is_empty() {
+            return Ok(UpdateReport::default());
+        }
+        if pipeline.kind == PipelineKind::Jobs {
+            let reason = "a plain streaming query is not run on Apache Spark";
+            return Ok(report(&members, |_| failed(Stage::Graph, ExecutionError::unsupported(reason))));
+        }
+        let mut answer = UpdateAnswer::default();
+        for _ in 0..ATTEMPTS {
+            answer = self.try_update(world, side, pipeline, &members, kind)?;
+            for (what, by) in std::mem::take(&mut answer.notes) {
+                self.spark.note(what, by);
+            }
+            if !self.leave_out(side, pipeline, &members, &answer) {
+                break;
+            }
+        }
+        let report = self.report(pipeline, &members, &answer);
+        let ran = |index: usize| matches!(report.flow(index).map(|r| &r.status), Some(FlowStatus::Completed(_)));
+        for (index, analyzed, flow) in members.iter().filter(|(_, analyzed, _)| analyzed.streaming) {
+            let _ = analyzed;
+            if ran(*index) {
+                world.checkpoints.insert(identity(pipeline, flow));
+            }
+        }
+        Ok(report)
+    }
+
+    fn try_update(
+        &mut self,
+        world: &World,
+        side: Side,
+        pipeline: &Pipeline,
+        members: &[Member<'_>],
+        kind: &UpdateKind,
+    ) -> Result<UpdateAnswer, NotRun> {
+        let experiment = self.experiment;
+        let analysis = experiment.analysis(side);
+        let sources = experiment.facts(side);
+        let spark = self.spark;
+        let names = self.names.clone();
+        let known = Known {
+            names: &names,
+            pipeline,
+            pipelines: &analysis.workspace.pipelines,
+            sources,
+            places: &world.places,
+            table_format: spark.settings.table_format.as_deref(),
+            lakeflow: self.is_lakeflow(side, pipeline),
+        };
+        let context = Context::in_pipeline(Origin::default(), pipeline);
+        let files = self.files(side, pipeline, &known, &context)?;
+        let request = self.request(world, side, (pipeline, &known), members, kind, files);
+        let mut answer = |question: &Json| {
+            let text = question.get("sql").and_then(Json::as_str).unwrap_or_default();
+            match portable_query(text, &context, &known) {
+                Ok(sql) => json!({ "sql": sql }),
+                Err(reason) => json!({ "refused": reason }),
+            }
+        };
+        let reply = spark.step(self.session, &request, &mut answer)?;
+        Ok(UpdateAnswer::read(&reply))
+    }
+
+    /// The pipeline's files as the driver takes them: paths of Python code, statements of SQL.
+    fn files(
+        &mut self,
+        side: Side,
+        pipeline: &Pipeline,
+        known: &Known<'_>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Json>, NotRun> {
+        let code = self.code(side);
+        let Some(unit) = code.pipelines.iter().find(|code| code.key == pipeline.key) else { return Ok(Vec::new()) };
+        let (tree, unit): (_, PipelineCode) = (code.tree, unit.clone());
+        let mut files = Vec::new();
+        for file in &unit.files {
+            for runnable in self.session.workspace.runnable(side, tree, &file.path, file.language)? {
+                files.push(match runnable {
+                    Runnable::Python(path) => json!({ "path": path }),
+                    Runnable::Sql(text) => {
+                        json!({ "path": file.path.as_ref(), "statements": self.statements(&text, known, context) })
+                    }
+                });
+            }
+        }
+        Ok(files)
+    }
+
+    fn statements(&mut self, text: &str, known: &Known<'_>, context: &Context<'_>) -> Vec<Json> {
+        let mut settings = String::new();
+        let mut found = Vec::new();
+        for portable in portable_statements(text, context, known) {
+            match portable {
+                Portable::Setting(sql) => settings.push_str(&format!("{sql};\n")),
+                Portable::Definition(definition) => {
+                    for (what, by) in definition.replaced {
+                        self.spark.note(what, by);
+                    }
+                    found.push(json!({
+                        "sql": format!("{settings}{}", definition.sql),
+                        "dataset": definition.target,
+                        "view": definition.view,
+                    }));
+                }
+                Portable::Refused { target, reason } => {
+                    self.left_out.entry(target.to_lowercase()).or_insert(reason);
+                }
+                Portable::Other => {}
+            }
+        }
+        found
+    }
+
+    fn request(
+        &self,
+        world: &World,
+        side: Side,
+        (pipeline, known): (&Pipeline, &Known<'_>),
+        members: &[Member<'_>],
+        kind: &UpdateKind,
+        files: Vec<Json>,
+    ) -> Json {
+        let names = |list: &[crate::model::QualifiedName]| -> Vec<String> {
+            list.iter().filter_map(|name| known.names.table(name)).collect()
+        };
+        let (full_refresh, refresh) = match kind {
+            UpdateKind::FullRefresh(list) => (names(list), Vec::new()),
+            UpdateKind::Refresh(list) => (Vec::new(), names(list)),
+            UpdateKind::Incremental | UpdateKind::FullRefreshAll => (Vec::new(), Vec::new()),
+        };
+        let root = self.session.workspace.code(side);
+        let code = self.code(side);
+        let unit = code.pipelines.iter().find(|code| code.key == pipeline.key);
+        let roots = unit.iter().flat_map(|unit| &unit.python_roots).map(|folder| root.join(folder)).collect::<Vec<_>>();
+        let wanted: BTreeSet<String> =
+            members.iter().map(|(_, _, flow)| self.target(pipeline, flow).to_lowercase()).collect();
+        let kinds: Map<String, Json> = pipeline
+            .datasets
+            .iter()
+            .filter_map(|dataset| {
+                let kind = if dataset.kind == DatasetKind::MaterializedView { "materialized_view" } else { "table" };
+                Some((known.names.table(&dataset.name)?.to_lowercase(), Json::from(kind)))
+            })
+            .collect();
+        let sinks: Map<String, Json> = pipeline
+            .datasets
+            .iter()
+            .filter(|dataset| dataset.kind == DatasetKind::Sink)
+            .map(|sink| (sink.name.name.to_lowercase(), sink_place(world, sink)))
+            .collect();
+        let side_name = if side == Side::Before { "before" } else { "after" };
+        let folder = root.join(&pipeline.root);
+        let folder = if folder.is_dir() { folder } else { root };
+        json!({
+            "step": "update",
+            "label": format!("running {} ({side_name}, {})", pipeline.name, if world.schema.ends_with("control") { "from nothing" } else { "on its tables" }),
+            "catalog": if self.spark.settings.remote.is_none() { Some("spark_catalog") } else { None },
+            "schema": world.schema,
+            "storage": self.storage(world, pipeline),
+            "configuration": pipeline.configuration,
+            "lakeflow": self.is_lakeflow(side, pipeline),
+            "folder": folder,
+            "python_roots": roots,
+            "files": files,
+            "names": {
+                "tables": known.tables(),
+                "paths": known.paths(),
+                "topics": known.topics(),
+                "sinks": sinks,
+                "defaults": [pipeline.catalog, pipeline.schema],
+            },
+            "datasets": wanted,
+            "left_out": self.left_out.keys().collect::<Vec<_>>(),
+            "kinds": kinds,
+            "table_format": self.spark.settings.table_format,
+            "full_refresh": full_refresh,
+            "full_refresh_all": *kind == UpdateKind::FullRefreshAll,
+            "refresh": refresh,
+        })
+    }
+
+    /// Checkpoints lie where the user's `storage` says, each in a folder of this run: another storage is another folder.
+    fn storage(&self, world: &World, pipeline: &Pipeline) -> String {
+        let identity = pipeline.storage.as_deref().unwrap_or(&pipeline.key);
+        let name: String = identity.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        format!("file://{}", world.folder.join("storage").join(name).display())
+    }
+
+    /// A flow's target as the driver knows it.
+    fn target(&self, pipeline: &Pipeline, flow: &Flow) -> String {
+        let sink = pipeline.datasets.iter().any(|d| d.name == flow.target && d.kind == DatasetKind::Sink);
+        if sink {
+            flow.target.name.clone()
+        } else {
+            self.names.table(&flow.target).unwrap_or_else(|| flow.target.name.clone())
+        }
+    }
+
+    /// Adds what Spark cannot take to what is left out; true where the update should be tried again without it.
+    ///
+    /// What BEFORE cannot do says nothing of the change. Of AFTER only what is foreign to Apache Spark, or failed in BEFORE, is
+    /// left out: the rest is the change's own failure.
+    fn leave_out(&mut self, side: Side, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> bool {
+        let lakeflow = self.is_lakeflow(side, pipeline);
+        let mut failures: Vec<(Vec<String>, ExecutionError)> = Vec::new();
+        for (what, error) in &answer.unregistered {
+            let targets = match what {
+                Unregistered::Table(table) => vec![table.to_lowercase()],
+                Unregistered::File(path) => self.defined_in(side, path, pipeline, members),
+            };
+            failures.push((targets, error.clone()));
+        }
+        for (flow, (status, error)) in &answer.flows {
+            if status == "UNRESOLVED" {
+                let named =
+                    members.iter().filter(|(_, _, member)| self.flow_name(pipeline, member).to_lowercase() == *flow);
+                let targets: Vec<String> =
+                    named.map(|(_, _, member)| self.target(pipeline, member).to_lowercase()).collect();
+                let targets = if targets.is_empty() { vec![flow.clone()] } else { targets };
+                failures.push((targets, error.clone().unwrap_or_else(|| ExecutionError::new("UNRESOLVED", ""))));
+            }
+        }
+        let known = self.left_out.len();
+        for (targets, error) in failures {
+            if side == Side::After && !is_foreign(&error.class, lakeflow) && self.left_out.is_empty() {
+                continue;
+            }
+            let first = error.message.lines().next().unwrap_or_default();
+            let reason = match error.class.as_str() {
+                "NO_EQUIVALENT" => first.to_owned(),
+                class if first.contains(class) => format!("Apache Spark cannot run it: {first}"),
+                class => format!("Apache Spark cannot run it ({class}): {first}"),
+            };
+            for target in targets {
+                self.left_out.entry(target).or_insert_with(|| reason.clone());
+            }
+        }
+        self.left_out.len() > known
+    }
+
+    /// Whether a pipeline's code is written for Lakeflow, whatever the experiment takes it for.
+    fn is_lakeflow(&self, side: Side, pipeline: &Pipeline) -> bool {
+        let code = self.code(side).pipelines.iter().find(|code| code.key == pipeline.key);
+        code.is_none_or(|code| code.platform == Platform::Lakeflow)
+    }
+
+    /// Targets of the flows that a file of the workspace defines.
+    fn defined_in(&self, side: Side, path: &str, pipeline: &Pipeline, members: &[Member<'_>]) -> Vec<String> {
+        let root = self.session.workspace.code(side);
+        let relative = path.strip_prefix(&*root.to_string_lossy()).unwrap_or(path).trim_start_matches('/');
+        let here = |flow: &Flow| {
+            flow.place
+                .span()
+                .is_none_or(|span| relative == span.path.as_ref() || relative.starts_with(&format!("{}.", span.path)))
+        };
+        let found: Vec<String> = members
+            .iter()
+            .filter(|(_, _, flow)| here(flow))
+            .map(|(_, _, flow)| self.target(pipeline, flow).to_lowercase())
+            .collect();
+        if found.is_empty() {
+            members.iter().map(|(_, _, flow)| self.target(pipeline, flow).to_lowercase()).collect()
+        } else {
+            found
+        }
+    }
+
+    /// A flow as Spark's events name it.
+    fn flow_name(&self, pipeline: &Pipeline, flow: &Flow) -> String {
+        let default = flow.name.eq_ignore_ascii_case(&flow.target.name) || flow.kind == FlowKind::Default;
+        if default { self.target(pipeline, flow) } else { flow.name.clone() }
+    }
+
+    fn report(&self, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> UpdateReport {
+        let graph = !answer.unregistered.is_empty() || answer.flows.values().any(|(status, _)| status == "UNRESOLVED");
+        report(members, |flow| {
+            let target = self.target(pipeline, flow).to_lowercase();
+            if let Some(reason) = self.left_out.get(&target) {
+                return failed(Stage::Graph, ExecutionError::unsupported(reason.clone()));
+            }
+            let unregistered =
+                answer.unregistered.iter().find(|(what, _)| *what == Unregistered::Table(target.clone()));
+            if let Some((_, error)) = unregistered {
+                return failed(Stage::Graph, error.clone());
+            }
+            let told = answer.flows.get(&self.flow_name(pipeline, flow).to_lowercase());
+            match (told, &answer.error) {
+                (Some((status, error)), run) => {
+                    let error = || {
+                        let known = error.clone().or_else(|| run.clone());
+                        known.unwrap_or_else(|| ExecutionError::new("STREAM_FAILED", "Spark gave no reason"))
+                    };
+                    match status.as_str() {
+                        "FAILED" => failed(Stage::Flow, error()),
+                        "UNRESOLVED" => failed(Stage::Graph, error()),
+                        "SKIPPED" => FlowStatus::Skipped,
+                        "EXCLUDED" => FlowStatus::Excluded,
+                        _ if graph => FlowStatus::Skipped,
+                        "QUEUED" | "PLANNING" if run.is_some() => failed(Stage::Materialization, error()),
+                        _ => FlowStatus::Completed(Progress::default()),
+                    }
+                }
+                (None, _) if graph => FlowStatus::Skipped,
+                (None, Some(error)) => failed(Stage::Materialization, error.clone()),
+                (None, None) => FlowStatus::Completed(Progress::default()),
+            }
+        })
+    }
+
+    /// Tables that flows of either revision write, and the folders of sinks.
+    fn read(&mut self, world: &World) -> Result<Tables, NotRun> {
+        let mut tables: BTreeMap<String, String> = BTreeMap::new();
+        let mut folders = Map::new();
+        for pipeline in [self.experiment.before, self.experiment.after].into_iter().flat_map(|a| &a.workspace.pipelines)
+        {
+            for dataset in &pipeline.datasets {
+                let Some(location) = dataset_location(dataset) else { continue };
+                if dataset.kind == DatasetKind::Sink {
+                    folders.insert(location, sink_place(world, dataset));
+                } else if is_stored(dataset)
+                    && let Some(table) = self.names.table(&dataset.name)
+                {
+                    tables.insert(location, table);
+                }
+            }
+        }
+        let wanted: BTreeSet<&String> = tables.values().collect();
+        let reply = self.step(&json!({
+            "step": "read_tables", "schema": world.schema, "tables": wanted,
+            "folders": folders.iter().map(|(place, sink)| (place.clone(), json!({ "path": sink.get("folder"), "format": sink.get("format") }))).collect::<Map<_, _>>(),
+        }))?;
+        let mut read = Tables::new();
+        for (location, table) in &tables {
+            if let Some(contents) = reply.get("tables").and_then(|found| found.get(table)) {
+                read.insert(location.clone(), table_rows(contents, &self.passed_over));
+            }
+        }
+        for location in folders.keys() {
+            if let Some(contents) = reply.get("folders").and_then(|found| found.get(location)) {
+                read.insert(location.clone(), table_rows(contents, &self.passed_over));
+            }
+        }
+        Ok(read)
+    }
+
+    /// Spark tells no rows by flow: a flow that began anew has given those by which its table grew.
+    fn count_rows(&self, outcome: &mut Outcome) {
+        let analysis = self.experiment.after;
+        let grown = |place: &str| {
+            let count = |tables: &Tables| tables.get(place).map_or(0, |table| table.all().values().sum::<usize>());
+            count(&outcome.resumed).saturating_sub(count(&outcome.resumed_batch_1))
+        };
+        let mut counted: BTreeMap<usize, Progress> = BTreeMap::new();
+        for (index, analyzed) in analysis.flows.iter().enumerate().filter(|(_, analyzed)| analyzed.streaming) {
+            let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
+            let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+            let Some(place) = location(pipeline, flow) else { continue };
+            let from_nothing = !outcome.checkpoints.contains(&identity(pipeline, flow));
+            counted.insert(index, Progress { rows: grown(&place), from_nothing, ..Progress::default() });
+        }
+        for flow in outcome.after.iter_mut().flatten().flat_map(|report| &mut report.flows) {
+            if let (FlowStatus::Completed(progress), Some(known)) = (&mut flow.status, counted.get(&flow.index)) {
+                *progress = known.clone();
+            }
+        }
+    }
+}
+
+/// A flow with its index into the analysis.
+type Member<'a> = (usize, &'a AnalyzedFlow, &'a Flow);
+
+fn members(analysis: &Analysis, pipeline: usize) -> Vec<Member<'_>> {
+    let Some(definition) = analysis.workspace.pipelines.get(pipeline) else { return Vec::new() };
+    let flows = analysis.flows.iter().enumerate().filter(|(_, analyzed)| analyzed.pipeline == pipeline);
+    flows
+        .filter_map(|(index, analyzed)| Some((index, analyzed, definition.flows.get(analyzed.flow)?)))
+        .filter(|(_, _, flow)| !defines_view(definition, flow))
+        .collect()
+}
+
+fn report(members: &[Member<'_>], status: impl Fn(&Flow) -> FlowStatus) -> UpdateReport {
+    let flows = members.iter().map(|(index, _, flow)| FlowReport {
+        index: *index,
+        flow: flow.name.clone(),
+        dataset: flow.target.clone(),
+        status: status(flow),
+    });
+    UpdateReport { flows: flows.collect() }
+}
+
+fn failed(stage: Stage, error: ExecutionError) -> FlowStatus {
+    FlowStatus::Failed { stage, error }
+}
+
+/// A sink writes into a folder of the run.
+fn sink_place(world: &World, sink: &crate::model::Dataset) -> Json {
+    let own = sink.format.as_deref().filter(|format| matches!(*format, "json" | "csv" | "orc" | "text"));
+    let format = own.unwrap_or("parquet");
+    json!({ "folder": world.folder.join("sinks").join(&sink.name.name), "format": format })
+}
+
+/// Errors that say what Apache Spark, or this machine, does not have, and nothing about the change.
+fn is_foreign(class: &str, lakeflow: bool) -> bool {
+    const ANYWHERE: [&str; 3] = ["NO_EQUIVALENT", "ModuleNotFoundError", "ImportError"];
+    const OF_LAKEFLOW: [&str; 8] = [
+        "UNRESOLVED_ROUTINE",
+        "UNRESOLVABLE_TABLE_VALUED_FUNCTION",
+        "PARSE_SYNTAX_ERROR",
+        "DATA_SOURCE_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "AttributeError",
+        "FileNotFoundError",
+        "NameError",
+    ];
+    let head = class.split('.').next().unwrap_or_default();
+    ANYWHERE.contains(&head) || lakeflow && (OF_LAKEFLOW.contains(&head) || head.starts_with("UNSUPPORTED_"))
+}
+
+/// Tables at one moment under the columns that they have at a later one.
+fn under_columns(tables: &Tables, later: &Tables) -> Tables {
+    let known = |location: &String| later.contains_key(location);
+    tables.iter().filter(|(location, _)| known(location)).map(|(at, table)| (at.clone(), table.clone())).collect()
+}
