@@ -82,3 +82,57 @@ fn every_command_shown_is_known() {
     }
     assert!(shown >= 6, "only {shown} commands found");
 }
+
+/// Pages of the built site, and what each is called in the site.
+fn site() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut pending = vec![root().join("target/docs")];
+    while let Some(folder) = pending.pop() {
+        for path in std::fs::read_dir(folder).expect("docs/build.sh has run").flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "html") {
+                let text = read(&path);
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Values of an attribute.
+fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
+    html.split(&format!(" {name}=\"")).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// Run after `docs/build.sh` with `cargo test --test docs -- --ignored`; asks no network.
+#[test]
+#[ignore = "needs the built site"]
+fn every_link_of_the_built_site_leads_somewhere() {
+    let pages = site();
+    let anchors: std::collections::BTreeMap<&Path, std::collections::BTreeSet<&str>> =
+        pages.iter().map(|(path, html)| (path.as_path(), attributes(html, "id").into_iter().collect())).collect();
+    let mut broken = Vec::new();
+    let mut checked = 0;
+    // The page for what is not found is served under any address: its links start at the site's root.
+    for (path, html) in pages.iter().filter(|(path, _)| !path.ends_with("404.html")) {
+        for link in attributes(html, "href").into_iter().chain(attributes(html, "src")) {
+            if link.is_empty() || link.contains(':') {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = path.parent().expect("a page has a folder");
+            let target = if file.is_empty() { path.clone() } else { folder.join(file) };
+            let target = target.canonicalize().unwrap_or(target);
+            let known = anchors.get(target.as_path());
+            let anchored = anchor.is_empty() || known.is_none_or(|known| known.contains(anchor));
+            if !target.exists() || !anchored {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 1_000, "only {checked} links found");
+    assert_eq!(broken, Vec::<String>::new());
+}
