@@ -75,9 +75,10 @@ impl Graph {
                 }
             }
         }
+        let views = Views::of(analysis);
         let mut external = BTreeMap::new();
         for (index, analyzed) in analysis.flows.iter().enumerate() {
-            graph.add_flow(analysis, index, analyzed, &mut external);
+            graph.add_flow(analysis, (index, analyzed), &views, &mut external);
         }
         graph
     }
@@ -85,14 +86,14 @@ impl Graph {
     fn add_flow(
         &mut self,
         analysis: &Analysis,
-        index: usize,
-        analyzed: &AnalyzedFlow,
+        (index, analyzed): (usize, &AnalyzedFlow),
+        views: &Views,
         external: &mut BTreeMap<String, NodeIndex>,
     ) {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { return };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { return };
         let Some(target) = self.find(analysis, analyzed.pipeline, &flow.target) else { return };
-        let views = views_below(analysis, analyzed.pipeline, flow);
+        let views = views.below(analyzed.pipeline, flow);
         let mut seen = BTreeSet::new();
         for source in &analyzed.aspects.sources {
             let text = text_without_number(&source.text);
@@ -106,8 +107,8 @@ impl Graph {
                     .or_insert_with(|| self.graph.add_node(Vertex::External { text: text.to_owned() }))
             });
             let through = (views.iter())
-                .filter(|(_, sources)| sources.iter().any(|below| text_without_number(below) == text))
-                .map(|(name, _)| name.clone())
+                .filter(|view| view.sources.iter().any(|below| text_without_number(below) == text))
+                .map(|view| view.name.to_string())
                 .collect();
             let is_on =
                 |option: &str| source.options.get(option).is_some_and(|value| value.eq_ignore_ascii_case("true"));
@@ -208,38 +209,53 @@ pub fn text_without_number(text: &str) -> &str {
     }
 }
 
-/// Views of the pipeline that a flow reads, directly or through others, each with the source texts below it.
-fn views_below(analysis: &Analysis, pipeline: usize, flow: &Flow) -> Vec<(String, Vec<String>)> {
-    let Some(owner) = analysis.workspace.pipelines.get(pipeline) else { return Vec::new() };
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut pending: VecDeque<&Flow> = VecDeque::from([flow]);
-    while let Some(next) = pending.pop_front() {
-        let mut names = Vec::new();
-        next.plan.walk(&mut |plan| {
-            if let Node::Read(read) = &plan.node
-                && let Source::Table(name) = &read.source
-            {
-                names.push(name);
+/// The views of all pipelines, by pipeline and folded name.
+struct Views<'a>(BTreeMap<(usize, String), View<'a>>);
+
+struct View<'a> {
+    name: &'a QualifiedName,
+    flow: &'a Flow,
+    sources: Vec<&'a str>,
+}
+
+impl<'a> Views<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        let mut views = BTreeMap::new();
+        for analyzed in &analysis.flows {
+            let owner = analysis.workspace.pipelines.get(analyzed.pipeline);
+            let Some(flow) = owner.and_then(|owner| owner.flows.get(analyzed.flow)) else { continue };
+            let Some(dataset) = analysis.own_dataset(analyzed.pipeline, &flow.target) else { continue };
+            if dataset.kind == DatasetKind::View {
+                let sources = analyzed.aspects.sources.iter().map(|source| source.text.as_str()).collect();
+                let view = View { name: &dataset.name, flow, sources };
+                views.entry((analyzed.pipeline, dataset.name.name.to_lowercase())).or_insert(view);
             }
-        });
-        for name in names {
-            let is_view = |kind, candidate: &QualifiedName| {
-                kind == DatasetKind::View && candidate.name.eq_ignore_ascii_case(&name.name)
-            };
-            let Some(view) = owner.datasets.iter().find(|dataset| is_view(dataset.kind, &dataset.name)) else {
-                continue;
-            };
-            if !seen.insert(view.name.key()) {
-                continue;
-            }
-            let Some(index) = owner.flows.iter().position(|f| f.target == view.name) else { continue };
-            let sources = (analysis.flows.iter().find(|f| f.pipeline == pipeline && f.flow == index))
-                .map(|f| f.aspects.sources.iter().map(|source| source.text.clone()).collect())
-                .unwrap_or_default();
-            found.push((view.name.to_string(), sources));
-            pending.extend(owner.flows.get(index));
         }
+        Views(views)
     }
-    found
+
+    /// Views of the pipeline that a flow reads, directly or through others.
+    fn below(&self, pipeline: usize, flow: &Flow) -> Vec<&View<'a>> {
+        let mut found: Vec<&View> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut pending: VecDeque<&Flow> = VecDeque::from([flow]);
+        while let Some(next) = pending.pop_front() {
+            let mut names = Vec::new();
+            next.plan.walk(&mut |plan| {
+                if let Node::Read(read) = &plan.node
+                    && let Source::Table(name) = &read.source
+                {
+                    names.push(name.name.to_lowercase());
+                }
+            });
+            for name in names {
+                let Some(view) = self.0.get(&(pipeline, name)) else { continue };
+                if seen.insert(view.name.key()) {
+                    found.push(view);
+                    pending.push_back(view.flow);
+                }
+            }
+        }
+        found
+    }
 }

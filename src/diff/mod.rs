@@ -27,6 +27,7 @@ pub use pair::{DatasetPair, DatasetRef, FlowPair, FlowRef, FlowStatus, PipelineP
 pub use pipeline::unattended_refreshes;
 
 use crate::analyze::Analysis;
+use crate::model::QualifiedName;
 
 /// Everything that differs between two revisions.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,16 @@ pub struct Diff {
     pub flows: Vec<FlowPair>,
     /// By pipeline, dataset, flow and kind.
     pub changes: Vec<Change>,
+}
+
+impl Diff {
+    /// Flows into one dataset of a pipeline.
+    pub fn flows_into(&self, pipeline: &str, dataset: &QualifiedName) -> &[FlowPair] {
+        let order = |pair: &FlowPair| pair.pipeline.as_str().cmp(pipeline).then_with(|| pair.dataset.cmp(dataset));
+        let start = self.flows.partition_point(|pair| order(pair).is_lt());
+        let end = self.flows.partition_point(|pair| order(pair).is_le());
+        self.flows.get(start..end).unwrap_or_default()
+    }
 }
 
 /// Compares two revisions.

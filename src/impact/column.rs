@@ -36,8 +36,7 @@ pub fn follow_columns(before: &Analysis, after: &Analysis, diff: &Diff, graph: &
                 if !seen.insert((reader.name.key(), reader.columns.clone())) {
                     continue;
                 }
-                let mut path = path.clone();
-                path.push(reader.name.to_string());
+                let path = super::extended(&path, reader.name.to_string());
                 let (effect, hint) = describe(&reader, changed.what, &column);
                 impacts.push(Impact {
                     dataset: reader.name.to_string(),

@@ -52,9 +52,8 @@ pub fn follow_effects(after: &Analysis, diff: &Diff, assessment: &Assessment, gr
                 else {
                     continue;
                 };
-                let mut path = step.path.clone();
-                path.extend(edge.through.iter().rev().cloned());
-                path.push(target.dataset.name.to_string());
+                let passed = edge.through.iter().rev().cloned().chain([target.dataset.name.to_string()]);
+                let path = passed.fold(step.path.clone(), |path, name| super::extended(&path, name));
                 if seen.insert((reader, step.cause)) {
                     impacts.push(Impact {
                         dataset: target.dataset.name.to_string(),

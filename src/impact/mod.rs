@@ -28,7 +28,7 @@ pub struct Impact {
     pub kind: &'static str,
     /// The dataset that the change is made to, or its column (`table.column`).
     pub because_of: String,
-    /// From `because_of` to the dataset, views included.
+    /// From `because_of` to the dataset, views included; of a long one, both ends with `…` between them.
     pub path: Vec<String>,
     pub effect: Effect,
     /// What to do, or what to expect.
@@ -42,9 +42,41 @@ impl Impact {
     }
 }
 
+/// Names of a path at most: what a person reads, and what keeps a chain of thousands from being written out for each member.
+const PATH_LIMIT: usize = 32;
+
+/// A path with one name more.
+fn extended(path: &[String], name: String) -> Vec<String> {
+    let mut path = path.to_vec();
+    path.push(name);
+    if path.len() > PATH_LIMIT {
+        if let Some(middle) = path.get_mut(PATH_LIMIT / 2) {
+            "…".clone_into(middle);
+        }
+        path.remove(PATH_LIMIT / 2 + 1);
+    }
+    path
+}
+
 /// Everything below changed datasets, by cause, then by distance. `graph` is AFTER's.
 pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment, graph: &Graph) -> Vec<Impact> {
     let mut impacts = downstream::follow_effects(after, diff, assessment, graph);
     impacts.extend(column::follow_columns(before, after, diff, graph));
     impacts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_path_keeps_both_ends() {
+        let path = (0..100).fold(Vec::new(), |path, index| extended(&path, format!("t{index}")));
+        assert_eq!(path.len(), PATH_LIMIT);
+        let at = |index: usize| path.get(index).map(String::as_str);
+        assert_eq!(
+            (at(0), at(15), at(16), at(17), at(31)),
+            (Some("t0"), Some("t15"), Some("…"), Some("t85"), Some("t99"))
+        );
+    }
 }

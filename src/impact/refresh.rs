@@ -59,8 +59,8 @@ pub fn refresh_plan(
             needed.insert((pair.pipeline.clone(), pair.dataset.to_string()));
         }
     }
-    let sources = needed.clone();
-    let is_refreshed = |name: &str| sources.iter().any(|(_, dataset)| dataset == name);
+    let sources: BTreeSet<String> = needed.iter().map(|(_, dataset)| dataset.clone()).collect();
+    let is_refreshed = |name: &str| sources.contains(name);
     for impact in impacts.iter().filter(|impact| impact.kind == "streaming-reader" && is_refreshed(&impact.because_of))
     {
         if matches!(impact.effect, Effect::Refused | Effect::Replayed) {

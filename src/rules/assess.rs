@@ -210,16 +210,14 @@ fn stopped_updates(diff: &Diff, findings: &[Finding]) -> Vec<Change> {
 }
 
 fn dataset<'a>(analysis: &'a Analysis, pipeline: &str, name: &QualifiedName) -> Option<&'a Dataset> {
-    let owner = analysis.workspace.pipelines.iter().find(|p| p.key == pipeline)?;
-    owner.datasets.iter().find(|dataset| dataset.name == *name)
+    let owner = analysis.workspace.pipelines.iter().position(|p| p.key == pipeline)?;
+    analysis.own_dataset(owner, name)
 }
 
 /// What a full refresh of a dataset cannot bring back: reason, source, retention.
 pub fn losses(after: &Analysis, diff: &Diff, pipeline: &str, name: &QualifiedName) -> Vec<(String, String, String)> {
     let mut losses = Vec::new();
-    let pairs =
-        diff.flows.iter().filter(|p| p.pipeline == pipeline && p.dataset == *name && p.status != FlowStatus::Removed);
-    for pair in pairs {
+    for pair in diff.flows_into(pipeline, name).iter().filter(|pair| pair.status != FlowStatus::Removed) {
         let Some(reference) = pair.after else { continue };
         let owner = after.workspace.pipelines.get(reference.pipeline);
         let flow = owner.and_then(|owner| owner.flows.get(reference.flow));
