@@ -22,9 +22,11 @@ mod state;
 mod tests;
 mod visit;
 
+pub(crate) use output::output;
+
 pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
 
-use crate::model::{CdcSpec, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace};
+use crate::model::{CdcSpec, Flow, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace};
 use catalog::{Catalog, DatasetId};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -83,24 +85,38 @@ const STACK: usize = 256 << 20;
 
 /// Resolves, checks and optimizes every flow of a workspace. Total: whatever a plan holds, its flow is in the result.
 pub fn analyze(workspace: Workspace) -> Analysis {
+    analyze_some(workspace, &|_, _| true)
+}
+
+/// The same for some of the flows. Views that they read are looked through all the same; a dataset that none of them writes has
+/// only its declared columns.
+pub fn analyze_some(workspace: Workspace, wanted: &Wanted<'_>) -> Analysis {
     let (flows, schemas) = match rayon::ThreadPoolBuilder::new().stack_size(STACK).build() {
-        Ok(pool) => pool.install(|| analyze_flows(&workspace)),
-        Err(_) => analyze_flows(&workspace),
+        Ok(pool) => pool.install(|| analyze_flows(&workspace, wanted)),
+        Err(_) => analyze_flows(&workspace, wanted),
     };
     Analysis::new(workspace, flows, schemas)
 }
 
-fn analyze_flows(workspace: &Workspace) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>) {
+/// Chooses flows of pipelines.
+type Wanted<'a> = dyn Fn(&Pipeline, &Flow) -> bool + Sync + 'a;
+
+fn analyze_flows(workspace: &Workspace, wanted: &Wanted<'_>) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>) {
     let catalog = Catalog::new(workspace);
     let order = order::order(&catalog);
     let mut schemas: Vec<Vec<Option<Schema>>> =
         workspace.pipelines.iter().map(|p| p.datasets.iter().map(schema::declared).collect()).collect();
+    let is_wanted = |p: usize, f: usize| {
+        let pipeline = workspace.pipelines.get(p);
+        pipeline.is_some_and(|pipeline| pipeline.flows.get(f).is_some_and(|flow| wanted(pipeline, flow)))
+    };
     let mut flows: Vec<AnalyzedFlow> = Vec::new();
     for generation in &order.generations {
         let done: Vec<(DatasetId, Vec<AnalyzedFlow>)> = generation
             .par_iter()
             .map(|id| {
-                let analyzed = catalog.writers(*id).iter().filter_map(|f| flow::analyze(&catalog, &schemas, id.0, *f));
+                let writers = catalog.writers(*id).iter().filter(|f| is_wanted(id.0, **f));
+                let analyzed = writers.filter_map(|f| flow::analyze(&catalog, &schemas, id.0, *f));
                 (*id, analyzed.collect())
             })
             .collect();
@@ -112,7 +128,7 @@ fn analyze_flows(workspace: &Workspace) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>)
             flows.extend(analyzed);
         }
     }
-    flows.extend(homeless(&catalog, &schemas));
+    flows.extend(homeless(&catalog, &schemas, &is_wanted));
     flows.sort_by_key(|flow| (flow.pipeline, flow.flow));
     report_cycles(workspace, &order.cyclic, &mut flows);
     let schemas = schemas
@@ -123,11 +139,15 @@ fn analyze_flows(workspace: &Workspace) -> (Vec<AnalyzedFlow>, Vec<Vec<Schema>>)
 }
 
 /// Flows whose target no dataset of the pipeline is.
-fn homeless(catalog: &Catalog<'_>, schemas: &[Vec<Option<Schema>>]) -> Vec<AnalyzedFlow> {
+fn homeless(
+    catalog: &Catalog<'_>,
+    schemas: &[Vec<Option<Schema>>],
+    is_wanted: &dyn Fn(usize, usize) -> bool,
+) -> Vec<AnalyzedFlow> {
     let mut pending = Vec::new();
     for (p, pipeline) in catalog.workspace.pipelines.iter().enumerate() {
         for (f, flow) in pipeline.flows.iter().enumerate() {
-            if catalog.target(p, &flow.target).is_none() {
+            if catalog.target(p, &flow.target).is_none() && is_wanted(p, f) {
                 pending.push((p, f));
             }
         }

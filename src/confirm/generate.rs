@@ -2,9 +2,10 @@
 //! and event times that are late, around the watermark, and on time.
 
 use super::data::{Batch, Data};
-use super::literals::Literals;
+use super::literals::{Literals, TextForm};
 use super::sources::SourceSet;
 use crate::engine::{Record, TableFormat, json};
+use crate::functions::{self, EvalContext};
 use crate::model::{DataType, Decimal, Field, SourceFacts, Value};
 use serde_json::Value as Json;
 
@@ -14,12 +15,21 @@ const START: i64 = 1_704_103_200_000_000;
 const MINUTE: i64 = 60_000_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
+/// How far generated text goes by what a query does with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// Now and then it is no number where a number is wanted, and a divisor is zero.
+    Any,
+    /// Never: a query that cannot compute with such rows shows something all the same.
+    Castable,
+}
+
 /// Two batches of rows for every source; the same seed gives the same rows.
-pub fn generate(set: &SourceSet, literals: &Literals, seed: u64) -> Data {
+pub fn generate(set: &SourceSet, literals: &Literals, seed: u64, fit: Fit) -> Data {
     let mut batches = vec![Batch::default(), Batch::default()];
     for facts in set.merged() {
         // A source's rows do not hang on which other sources there are.
-        let mut generator = Generator { random: Random(seed ^ hash(&facts.name)), literals, span: span(literals) };
+        let mut generator = Generator { random: Random(seed ^ hash(&facts.name)), literals, span: span(literals), fit };
         let [mut first, second] = generator.source(&facts);
         for column in set.columns_of_after(&facts) {
             first.iter_mut().for_each(|row| drop(row.remove(&column)));
@@ -72,6 +82,7 @@ struct Generator<'a> {
     random: Random,
     literals: &'a Literals,
     span: i64,
+    fit: Fit,
 }
 
 impl Generator<'_> {
@@ -171,6 +182,9 @@ impl Generator<'_> {
     }
 
     fn integer(&mut self, name: &str, at: usize) -> i64 {
+        if self.fit == Fit::Castable {
+            return self.random.below(9) + 1;
+        }
         if self.random.one_in(3) {
             let numbers: Vec<i64> = self.literals_of(name).iter().filter_map(whole).collect();
             if let Some(number) = self.random.pick(&numbers) {
@@ -193,17 +207,15 @@ impl Generator<'_> {
     }
 
     fn text(&mut self, name: &str, batch: usize, at: usize) -> Json {
-        let casts = self.literals.casts.get(&name.to_lowercase()).cloned().unwrap_or_default();
-        let typed: Vec<DataType> =
-            casts.into_iter().filter(|to| *to != DataType::String && !matches!(to, DataType::Binary)).collect();
-        if !typed.is_empty()
-            && !self.random.one_in(8)
-            && let Some(to) = self.random.pick(&typed).cloned()
-        {
-            return match self.value(name, &to, batch, at, DEPTH_LIMIT) {
-                Json::String(text) => Json::from(text),
-                other => Json::from(other.to_string()),
-            };
+        let forms = self.literals.forms.get(&name.to_lowercase()).map_or(&[][..], Vec::as_slice);
+        let form = match self.fit {
+            _ if forms.is_empty() => None,
+            Fit::Any if self.random.one_in(8) => None,
+            Fit::Any => self.random.pick(forms),
+            Fit::Castable => forms.iter().min_by_key(|form| strictness(form)),
+        };
+        if let Some(text) = form.cloned().and_then(|form| self.in_form(name, &form, batch, at)) {
+            return Json::from(text);
         }
         if self.random.one_in(2) {
             let texts: Vec<String> = self.literals_of(name).iter().filter_map(spelled).collect();
@@ -213,6 +225,24 @@ impl Generator<'_> {
         }
         const LETTERS: [&str; 7] = ["a", "b", "c", "a", "b", "A", "d"];
         Json::from(self.random.pick(&LETTERS).copied().unwrap_or("a"))
+    }
+
+    fn in_form(&mut self, name: &str, form: &TextForm, batch: usize, at: usize) -> Option<String> {
+        match form {
+            TextForm::Cast(to) => match self.value(name, to, batch, at, DEPTH_LIMIT) {
+                Json::String(text) => Some(text),
+                other => Some(other.to_string()),
+            },
+            TextForm::Json(to) => Some(self.value(name, to, batch, at, 0).to_string()),
+            TextForm::Pattern(pattern) => {
+                let arguments = [Value::Timestamp(self.instant(batch, at)), Value::string(pattern.as_str())];
+                let types = [DataType::Timestamp, DataType::String];
+                match functions::evaluate("date_format", &arguments, &types, &EvalContext::default()) {
+                    Ok(Value::String(text)) => Some(text.to_string()),
+                    _ => None,
+                }
+            }
+        }
     }
 
     /// A text that a pattern or a comparison takes, or one that is nearly so.
@@ -252,6 +282,18 @@ impl Generator<'_> {
 }
 
 const DEPTH_LIMIT: usize = 4;
+
+/// Text that has one of these forms mostly has those that come after it: whole numbers pass for any number.
+fn strictness(form: &TextForm) -> u8 {
+    match form {
+        TextForm::Json(_) => 0,
+        TextForm::Pattern(_) => 1,
+        TextForm::Cast(to) if to.is_integral() => 2,
+        TextForm::Cast(to) if to.is_numeric() => 3,
+        TextForm::Cast(to) if to.is_datetime() => 4,
+        TextForm::Cast(_) => 5,
+    }
+}
 
 fn copy(from: &[Record], at: usize, to: &mut [Record], place: usize) {
     if let (Some(row), Some(slot)) = (from.get(at), to.get_mut(place)) {
@@ -311,13 +353,13 @@ mod tests {
     #[test]
     fn one_seed_gives_one_set_of_rows() {
         let literals = Literals::default();
-        assert_eq!(generate(&set(), &literals, 7), generate(&set(), &literals, 7));
-        assert_ne!(generate(&set(), &literals, 7), generate(&set(), &literals, 8));
+        assert_eq!(generate(&set(), &literals, 7, Fit::Any), generate(&set(), &literals, 7, Fit::Any));
+        assert_ne!(generate(&set(), &literals, 7, Fit::Any), generate(&set(), &literals, 8, Fit::Any));
     }
 
     #[test]
     fn rows_repeat_within_and_across_batches_and_lie_around_the_watermark() {
-        let data = generate(&set(), &Literals::default(), 1);
+        let data = generate(&set(), &Literals::default(), 1, Fit::Any);
         let rows = |batch: usize| data.batches[batch].rows("events").unwrap();
         assert_eq!(rows(0)[0], rows(0)[1]);
         assert_eq!(rows(0)[0], rows(1)[0]);
@@ -332,7 +374,7 @@ mod tests {
     fn literals_are_met_on_both_sides() {
         let mut literals = Literals::default();
         literals.by_column.insert("id".to_owned(), BTreeSet::from([Value::Int(100)]));
-        let data = generate(&set(), &literals, 1);
+        let data = generate(&set(), &literals, 1, Fit::Any);
         let ids: BTreeSet<i64> = data
             .batches
             .iter()

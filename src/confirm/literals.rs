@@ -1,7 +1,8 @@
-//! What the plans of both revisions compare columns with: literals by column, types that text is cast to, and durations.
+//! What the plans of both revisions compare columns with: literals by column, forms that text is read in, and durations.
 
 use crate::analyze::Analysis;
-use crate::model::{DataType, Expr, Node, Plan, Value};
+use crate::functions::parse_data_type;
+use crate::model::{Call, DataType, Expr, Field, Node, Plan, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default)]
@@ -10,10 +11,21 @@ pub struct Literals {
     pub by_column: BTreeMap<String, BTreeSet<Value>>,
     /// All of them: a literal may meet a column through other expressions.
     pub all: BTreeSet<Value>,
-    /// Types that a text column is cast to, by column name.
-    pub casts: BTreeMap<String, Vec<DataType>>,
+    /// Forms that a text column is read in, by column name.
+    pub forms: BTreeMap<String, Vec<TextForm>>,
     /// Microseconds: watermark delays, windows, intervals.
     pub durations: BTreeSet<i64>,
+}
+
+/// What a query takes a text for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextForm {
+    /// It is cast to this type.
+    Cast(DataType),
+    /// It is parsed as a JSON document of this type.
+    Json(DataType),
+    /// It is parsed as a date or time by this pattern.
+    Pattern(String),
 }
 
 /// Collects from every plan, subqueries included.
@@ -21,6 +33,13 @@ pub fn collect(before: &Analysis, after: &Analysis) -> Literals {
     let mut literals = Literals::default();
     for flow in before.flows.iter().chain(&after.flows) {
         literals.plan(&flow.plan, 0);
+        // Where projections are collapsed, parsers stand over the columns that are read.
+        let mut collapsed = Literals::default();
+        collapsed.plan(&flow.optimized, 0);
+        for (column, forms) in collapsed.forms {
+            let known = literals.forms.entry(column).or_default();
+            known.extend(forms.into_iter().filter(|form| !known.contains(form)).collect::<Vec<_>>());
+        }
         if let Some(cdc) = &flow.cdc {
             let conditions = cdc.apply_as_deletes.iter().chain(&cdc.apply_as_truncates).chain(&cdc.sequence_by);
             conditions.for_each(|expr| literals.expression(expr, 0));
@@ -56,6 +75,9 @@ impl Literals {
                     self.by_column.entry(name).or_default().extend(values.iter().map(|value| (*value).clone()));
                 }
                 self.all.extend(values.into_iter().cloned());
+                if let Some((text, form)) = text_form(call) {
+                    self.form(text, form);
+                }
                 if matches!(&*call.function, "window" | "session_window") {
                     call.args.iter().skip(1).for_each(|arg| self.duration(arg));
                 }
@@ -63,18 +85,21 @@ impl Literals {
             Expr::Case { branches, .. } => {
                 self.all.extend(branches.iter().filter_map(|(when, _)| literal(when)).cloned());
             }
-            Expr::Cast { expr, to, .. } => {
-                if let Some(name) = column(expr) {
-                    let types = self.casts.entry(name).or_default();
-                    if !types.contains(to) {
-                        types.push(to.clone());
-                    }
-                }
+            Expr::Cast { expr, to, .. } if !matches!(to, DataType::String | DataType::Binary) => {
+                self.form(expr, TextForm::Cast(to.clone()));
             }
             Expr::Literal { .. } => self.duration(part),
             Expr::Subquery { plan, .. } => self.plan(plan, depth + 1),
             _ => {}
         });
+    }
+
+    fn form(&mut self, text: &Expr, form: TextForm) {
+        let Some(name) = column(text) else { return };
+        let forms = self.forms.entry(name).or_default();
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
     }
 
     fn duration(&mut self, expr: &Expr) {
@@ -89,6 +114,37 @@ impl Literals {
 }
 
 const DAY: i64 = 86_400_000_000;
+
+/// The text that a parser is given, and the form that it must have. A path into a document asks for an object that has it.
+fn text_form(call: &Call) -> Option<(&Expr, TextForm)> {
+    let (text, rest) = call.args.split_first()?;
+    let Some(Value::String(first)) = rest.first().and_then(literal) else { return None };
+    let form = match call.function.strip_prefix("try_").unwrap_or(&call.function) {
+        "from_json" => TextForm::Json(parse_data_type(first)?),
+        "get_json_object" => {
+            TextForm::Json(object(first.trim_start_matches('$').split('.').filter(|step| !step.is_empty())))
+        }
+        "json_tuple" => {
+            let names = rest.iter().filter_map(literal).filter_map(|name| match name {
+                Value::String(name) => Some(Field::new(name.to_string(), DataType::String)),
+                _ => None,
+            });
+            TextForm::Json(DataType::Struct(names.collect()))
+        }
+        "to_date" | "to_timestamp" | "to_timestamp_ltz" | "to_timestamp_ntz" | "to_unix_timestamp"
+        | "unix_timestamp" => TextForm::Pattern(first.to_string()),
+        _ => return None,
+    };
+    Some((text, form))
+}
+
+fn object<'s>(steps: impl DoubleEndedIterator<Item = &'s str>) -> DataType {
+    let below = |inner: DataType, step: &str| match step.split_once('[') {
+        Some((name, _)) => DataType::Struct(vec![Field::new(name, DataType::array(inner))]),
+        None => DataType::Struct(vec![Field::new(step, inner)]),
+    };
+    steps.rfold(DataType::String, below)
+}
 
 /// `10 minutes`, `interval 1 hour 30 minutes`.
 fn duration_of(text: &str) -> Option<i64> {
@@ -118,9 +174,14 @@ fn column(expr: &Expr) -> Option<String> {
         Expr::Attribute(attribute) => Some(attribute.name.to_lowercase()),
         Expr::Column(column) => column.parts.last().map(|name| name.to_lowercase()),
         Expr::Cast { expr, .. } | Expr::Alias { expr, .. } => column(expr),
-        Expr::Call(call) if matches!(&*call.function, "lower" | "upper" | "trim" | "coalesce" | "getfield") => {
+        Expr::Call(call) if matches!(&*call.function, "lower" | "upper" | "trim" | "coalesce") => {
             call.args.first().and_then(column)
         }
+        // Rows are made field by field.
+        Expr::Call(call) if &*call.function == "getfield" => match call.args.get(1) {
+            Some(Expr::Literal { value: Value::String(field), .. }) => Some(field.to_lowercase()),
+            _ => None,
+        },
         _ => None,
     }
 }

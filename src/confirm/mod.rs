@@ -8,6 +8,7 @@ mod data;
 mod engine;
 mod experiment;
 mod generate;
+mod inference;
 mod literals;
 mod mini;
 mod observe;
@@ -31,9 +32,11 @@ pub use witness::{Witness, WitnessRow, WitnessSource};
 
 use crate::analyze::Analysis;
 use crate::engine::{UpdateKind, World};
-use crate::model::{Effect, QualifiedName};
+use crate::model::{Effect, Field, QualifiedName};
+use generate::Fit;
+use inference::Typed;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Seeds of the generated rows; fixed, so that two runs observe the same.
 pub const SEEDS: [u64; 4] = [1, 2, 3, 4];
@@ -69,8 +72,12 @@ pub struct FlowConfirmation {
     pub reason: Option<String>,
     /// The seed that showed it, where rows were generated.
     pub seed: Option<u64>,
+    /// The rows were made to fit every cast, because the query cannot compute with others.
+    pub fitting: bool,
     /// Functions that were evaluated as uninterpreted ones.
     pub uninterpreted: BTreeSet<String>,
+    /// Sources whose columns' types were inferred from use, by name, with those columns: what was observed rests on them.
+    pub inferred: BTreeMap<String, Vec<Field>>,
     pub witness: Option<Witness>,
 }
 
@@ -84,54 +91,95 @@ pub struct Confirmation {
 
 /// The rows that are generated for a pair of revisions from a seed.
 pub fn generated(before: &Analysis, after: &Analysis, seed: u64) -> Data {
-    generate::generate(&sources(before, after), &literals::collect(before, after), seed)
+    generate::generate(&sources(before, after), &literals::collect(before, after), seed, Fit::Any)
 }
 
 /// Runs the experiment and tells the worst effect over all seeds, flow by flow.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
-    let Some(datasets) = &options.datasets else { return confirm_all(before, after, options) };
-    let both = [before, after];
-    let affected = slice::with_readers(both, &slice::places_of(both, datasets));
-    let needed = slice::with_sources(both, &affected);
-    let (before, after) = (slice::slice(before, &needed), slice::slice(after, &needed));
-    confirm_all(&before, &after, options)
+    let typed = prepared(before, after, options);
+    let mut confirmation = confirm_all(&typed.before, &typed.after, options);
+    typed.mark(&mut confirmation);
+    confirmation
+}
+
+/// The part of both revisions that is run, with types for what nobody declares.
+fn prepared<'a>(before: &'a Analysis, after: &'a Analysis, options: &Options<'_>) -> Typed<'a> {
+    let places = options.datasets.as_ref().map(|datasets| {
+        let both = [before, after];
+        slice::with_sources(both, &slice::with_readers(both, &slice::places_of(both, datasets)))
+    });
+    match &options.data {
+        // Rows that are given have types of their own.
+        Some(_) => Typed::as_declared(before, after, places.as_ref()),
+        None => inference::typed(before, after, places.as_ref()),
+    }
 }
 
 fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let set = sources(before, after);
-    let runs: Vec<(Option<u64>, Data)> = match &options.data {
-        Some(data) => vec![(None, data.clone())],
-        None => {
-            let seeds = if options.seeds.is_empty() { &SEEDS[..] } else { &options.seeds };
-            let literals = literals::collect(before, after);
-            seeds.iter().map(|seed| (Some(*seed), generate::generate(&set, &literals, *seed))).collect()
-        }
-    };
     let engine = Mini { between: options.between };
     let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
-    let observed: Vec<Confirmation> = runs
-        .par_iter()
-        .map(|(seed, data)| {
-            let observed = observe::observe(before, after, &engine.outcome(&experiment, data));
-            let flows = observed.flows.into_iter().map(|flow| confirmation(flow, *seed)).collect();
-            Confirmation { flows, tables: observed.tables }
-        })
-        .collect();
-    let worst = observed.into_iter().reduce(Confirmation::worse);
-    let mut confirmation = worst.unwrap_or_default();
+    let mut runs: Vec<Run> = match &options.data {
+        Some(data) => vec![Run::given(data)],
+        None => generated_runs(&experiment, &options.seeds, Fit::Any),
+    };
+    let mut confirmation = observed(&engine, &experiment, &runs);
+    if options.data.is_none() && confirmation.flows.iter().any(|flow| flow.observed.is_none()) {
+        let fitting = generated_runs(&experiment, &options.seeds, Fit::Castable);
+        confirmation = confirmation.completed(observed(&engine, &experiment, &fitting));
+        runs.extend(fitting);
+    }
     if options.witnesses {
-        confirmation.flows.par_iter_mut().for_each(|flow| {
-            let data = runs.iter().find(|(seed, _)| *seed == flow.seed).map(|(_, data)| data);
-            if let Some(data) = data {
-                flow.witness = shrink::witness(&engine, &experiment, data, flow);
+        // Readers of what changed are told of by the changed table's witness.
+        let changed = |flow: &&mut FlowConfirmation| {
+            options.datasets.as_ref().is_none_or(|datasets| datasets.contains(&flow.dataset.key()))
+        };
+        confirmation.flows.par_iter_mut().filter(changed).for_each(|flow| {
+            let run = runs.iter().find(|run| run.seed == flow.seed && run.fitting == flow.fitting);
+            if let Some(run) = run {
+                flow.witness = shrink::witness(&engine, &experiment, &run.data, flow);
             }
         });
     }
     confirmation
 }
 
-fn confirmation(flow: FlowObservation, seed: Option<u64>) -> FlowConfirmation {
-    let flow = if seed.is_some() { without_misfits(flow) } else { flow };
+/// Rows to run the experiment on.
+struct Run {
+    seed: Option<u64>,
+    fitting: bool,
+    data: Data,
+}
+
+impl Run {
+    fn given(data: &Data) -> Run {
+        Run { seed: None, fitting: false, data: data.clone() }
+    }
+}
+
+fn generated_runs(experiment: &Experiment<'_>, seeds: &[u64], fit: Fit) -> Vec<Run> {
+    let seeds = if seeds.is_empty() { &SEEDS[..] } else { seeds };
+    let literals = literals::collect(experiment.before, experiment.after);
+    let generated = |seed: &u64| generate::generate(experiment.sources, &literals, *seed, fit);
+    seeds.iter().map(|seed| Run { seed: Some(*seed), fitting: fit == Fit::Castable, data: generated(seed) }).collect()
+}
+
+/// The worst of what is observed on each of the runs.
+fn observed(engine: &Mini<'_>, experiment: &Experiment<'_>, runs: &[Run]) -> Confirmation {
+    let observed: Vec<Confirmation> = runs
+        .par_iter()
+        .map(|run| {
+            let outcome = engine.outcome(experiment, &run.data);
+            let observed = observe::observe(experiment.before, experiment.after, &outcome);
+            let flows = observed.flows.into_iter().map(|flow| confirmation(flow, run)).collect();
+            Confirmation { flows, tables: observed.tables }
+        })
+        .collect();
+    observed.into_iter().reduce(Confirmation::worse).unwrap_or_default()
+}
+
+fn confirmation(flow: FlowObservation, run: &Run) -> FlowConfirmation {
+    let flow = if run.seed.is_some() { without_misfits(flow) } else { flow };
     FlowConfirmation {
         pipeline: flow.pipeline,
         flow: flow.flow,
@@ -140,8 +188,10 @@ fn confirmation(flow: FlowObservation, seed: Option<u64>) -> FlowConfirmation {
         error_class: flow.error.as_ref().map(|error| error.class.clone()),
         message: flow.error.map(|error| error.message),
         reason: flow.reason,
-        seed,
+        seed: run.seed,
+        fitting: run.fitting,
         uninterpreted: flow.uninterpreted,
+        inferred: BTreeMap::new(),
         witness: None,
     }
 }
@@ -154,6 +204,14 @@ fn without_misfits(flow: FlowObservation) -> FlowObservation {
 }
 
 impl Confirmation {
+    /// This, with what only the other one could observe.
+    fn completed(self, other: Confirmation) -> Confirmation {
+        let flows = self.flows.into_iter().zip(other.flows);
+        let flows = flows.map(|(a, b)| if a.observed.is_none() && b.observed.is_some() { b } else { a });
+        let tables = self.tables.into_iter().zip(other.tables).map(|(a, b)| if a.effect.is_none() { b } else { a });
+        Confirmation { flows: flows.collect(), tables: tables.collect() }
+    }
+
     /// Flow by flow and table by table the worse of two observations; what is known is worse than what is not.
     fn worse(self, other: Confirmation) -> Confirmation {
         let flows = self.flows.into_iter().zip(other.flows).map(|(a, mut b)| {

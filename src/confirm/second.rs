@@ -12,7 +12,8 @@ use super::shrink::place_of;
 use super::slice;
 use super::sources::sources;
 use super::witness::Witness;
-use super::{Confirmation, FlowConfirmation, Options, confirm, confirmation, generated};
+use super::generate::Fit;
+use super::{Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, prepared};
 use crate::analyze::{Analysis, analyze};
 use crate::model::{DatasetKind, Effect, Platform};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,23 +60,16 @@ pub fn confirm_on(
             ..Options::default()
         },
     );
-    let both = [&before, &after];
-    let (before, after) = match &options.datasets {
-        Some(datasets) => {
-            let affected = slice::with_readers(both, &slice::places_of(both, datasets));
-            let needed = slice::with_sources(both, &affected);
-            (slice::slice(&before, &needed), slice::slice(&after, &needed))
-        }
-        None => (before, after),
-    };
-    let set = sources(&before, &after);
-    let experiment = Experiment { before: &before, after: &after, sources: &set, updates: &[] };
+    let typed = prepared(&before, &after, options);
+    let (before, after) = (&*typed.before, &*typed.after);
+    let set = sources(before, after);
+    let experiment = Experiment { before, after, sources: &set, updates: &[] };
     let mut seen: Vec<Vec<FlowConfirmation>> = Vec::new();
-    for (seed, data) in runs(&before, &after, options, &mini) {
-        seen.push(match engine.run(&experiment, &data) {
+    for run in runs(&experiment, options, &mini) {
+        seen.push(match engine.run(&experiment, &run.data) {
             Ok(outcome) => {
-                let flows = observe(&before, &after, &outcome).flows;
-                flows.into_iter().map(|flow| confirmation(flow, seed)).collect()
+                let flows = observe(before, after, &outcome).flows;
+                flows.into_iter().map(|flow| confirmation(flow, &run)).collect()
             }
             Err(not_run) => mini.flows.iter().map(|flow| unseen(flow, &not_run.reason)).collect(),
         });
@@ -86,6 +80,7 @@ pub fn confirm_on(
         let of_runs = seen.iter().filter_map(|flows| flows.get(at));
         let worst = of_runs.reduce(|a, b| if b.observed > a.observed { b } else { a });
         let mut flow = worst.cloned().unwrap_or_else(|| unseen(mini_flow, "no run was made"));
+        flow.inferred.clone_from(&mini_flow.inferred);
         let engines_agree = flow.observed.zip(mini_flow.observed).map(|(real, mini)| {
             real == mini && (flow.error_class == mini_flow.error_class || !mini_flow.uninterpreted.is_empty())
         });
@@ -130,17 +125,18 @@ fn deployed(analysis: &Analysis, deployment: &Deployment) -> Analysis {
 }
 
 /// Rows to run on: the given ones, or those of the seeds that showed the mini engine the most.
-fn runs(before: &Analysis, after: &Analysis, options: &Options<'_>, mini: &Confirmation) -> Vec<(Option<u64>, Data)> {
+fn runs(experiment: &Experiment<'_>, options: &Options<'_>, mini: &Confirmation) -> Vec<Run> {
     if let Some(data) = &options.data {
-        return vec![(None, data.clone())];
+        return vec![Run::given(data)];
     }
     let telling =
         mini.flows.iter().filter(|flow| !matches!(flow.observed, None | Some(Effect::None | Effect::Refused)));
-    let mut seeds: BTreeSet<u64> = telling.filter_map(|flow| flow.seed).collect();
+    let mut seeds: BTreeSet<(bool, u64)> = telling.filter_map(|flow| Some((flow.fitting, flow.seed?))).collect();
     if seeds.is_empty() {
-        seeds.insert(super::SEEDS[0]);
+        seeds.insert((false, super::SEEDS[0]));
     }
-    seeds.into_iter().take(2).map(|seed| (Some(seed), generated(before, after, seed))).collect()
+    let fit = |fitting: bool| if fitting { Fit::Castable } else { Fit::Any };
+    seeds.into_iter().take(2).flat_map(|(fitting, seed)| generated_runs(experiment, &[seed], fit(fitting))).collect()
 }
 
 fn unseen(flow: &FlowConfirmation, reason: &str) -> FlowConfirmation {

@@ -6,10 +6,11 @@ use super::engine::Outcome;
 use super::experiment::Experiment;
 use super::mini::Mini;
 use super::observe::observe;
-use super::slice;
+use super::slice::{self, Places};
+use super::sources::SourceSet;
 use super::witness::Witness;
-use crate::engine::location;
-use crate::model::Effect;
+use crate::engine::{location, source_location};
+use crate::model::{Effect, SourceFacts};
 use std::collections::BTreeSet;
 
 /// Experiments that one witness may take.
@@ -29,6 +30,7 @@ pub fn witness(
     let place = place_of(experiment, flow)?;
     let needed = slice::with_sources([experiment.before, experiment.after], &BTreeSet::from([place.clone()]));
     let (before, after) = (slice::slice(experiment.before, &needed), slice::slice(experiment.after, &needed));
+    let set = sources_at(experiment.sources, &needed);
     let experiment = Experiment { before: &before, after: &after, ..*experiment };
     let shows = |outcome: &Outcome| {
         observe(experiment.before, experiment.after, outcome).flows.iter().any(|other| {
@@ -38,6 +40,8 @@ pub fn witness(
                 && other.error.as_ref().map(|error| &error.class) == flow.error_class.as_ref()
         })
     };
+    let concerned = of_sources(data, &set);
+    let data = if shows(&engine.outcome(&experiment, &concerned)) { &concerned } else { data };
     let mut attempts = 0;
     let mut holds = |rows: &[RowId]| {
         attempts += 1;
@@ -46,6 +50,25 @@ pub fn witness(
     let rows = minimize(all_rows(data), &mut holds);
     let data = select(data, &rows);
     Some(Witness::of(experiment.sources, &data, &engine.outcome(&experiment, &data), &place))
+}
+
+/// The sources at these places.
+fn sources_at(set: &SourceSet, places: &Places) -> SourceSet {
+    let there = |facts: &[SourceFacts]| -> Vec<SourceFacts> {
+        facts.iter().filter(|facts| places.contains(&source_location(facts))).cloned().collect()
+    };
+    SourceSet { before: there(&set.before), after: there(&set.after) }
+}
+
+/// The rows of these sources alone.
+fn of_sources(data: &Data, set: &SourceSet) -> Data {
+    let mut data = data.clone();
+    for batch in &mut data.batches {
+        let facts = set.before.iter().chain(&set.after);
+        let wanted: BTreeSet<String> = facts.filter_map(|facts| batch.key(&facts.name)).map(str::to_owned).collect();
+        batch.sources.retain(|name, _| wanted.contains(name));
+    }
+    data
 }
 
 pub fn place_of(experiment: &Experiment<'_>, flow: &FlowConfirmation) -> Option<String> {
@@ -68,13 +91,15 @@ fn all_rows(data: &Data) -> Vec<RowId> {
 }
 
 fn select(data: &Data, rows: &[RowId]) -> Data {
+    let wanted: BTreeSet<(usize, &str, usize)> =
+        rows.iter().map(|(n, source, at)| (*n, source.as_str(), *at)).collect();
     let mut selected = data.clone();
     for (number, batch) in selected.batches.iter_mut().enumerate() {
         for (source, records) in &mut batch.sources {
             let mut at = 0;
             records.retain(|_| {
                 at += 1;
-                rows.iter().any(|(n, s, row)| *n == number && s == source && *row == at - 1)
+                wanted.contains(&(number, source.as_str(), at - 1))
             });
         }
     }

@@ -80,7 +80,7 @@ fn side(analysis: &Analysis, written: &BTreeSet<String>) -> Vec<SourceFacts> {
     found.into_values().collect()
 }
 
-fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
+pub(super) fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
     match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => pipeline.datasets.iter().any(|dataset| dataset.name == *name),
         _ => false,
@@ -88,7 +88,7 @@ fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
 }
 
 /// Facts of a source of which pipelint.yaml says nothing.
-fn implied(pipeline: &Pipeline, read: &Read) -> Option<SourceFacts> {
+pub(super) fn implied(pipeline: &Pipeline, read: &Read) -> Option<SourceFacts> {
     let default = default_source_format(Behaviour::of(pipeline));
     let (name, format) = match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => (name.to_string(), default.to_owned()),

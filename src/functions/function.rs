@@ -253,6 +253,30 @@ impl Function {
         !matches!(self.body, Body::Uninterpreted)
     }
 
+    /// What the argument at a position is cast to, where that does not hang on the other arguments.
+    pub fn parameter(&self, index: usize) -> Option<Param> {
+        match self.params {
+            Params::Each(list) => list.get(index).or_else(|| list.last()).copied(),
+            Params::Common(_) | Params::Rule(_) => None,
+        }
+    }
+
+    /// The first of the arguments that are widened to one type, where the function does so (`coalesce`).
+    pub fn widens_from(&self) -> Option<usize> {
+        match self.params {
+            Params::Common(from) => Some(from),
+            Params::Each(_) | Params::Rule(_) => None,
+        }
+    }
+
+    /// The argument whose type the result has.
+    pub fn passes_type_of(&self) -> Option<usize> {
+        match self.result {
+            ResultType::Arg(index) => Some(index),
+            ResultType::Is(_) | ResultType::ArrayOf(_) | ResultType::Rule(_) => None,
+        }
+    }
+
     /// How it aggregates, where it is an aggregate function that is implemented.
     pub fn aggregate(&self) -> Option<&'static Aggregate> {
         match self.body {

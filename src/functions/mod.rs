@@ -52,7 +52,7 @@ pub use ddl::{TypeTokens, data_type, field, parse_data_type, parse_schema};
 pub use evaluate::{coerce, evaluate, result};
 
 pub use function::{
-    Argument, EvalContext, EvalError, EvalResult, Function, Invocation, Kind, LambdaCallback, Volatility,
+    Argument, EvalContext, EvalError, EvalResult, Function, Invocation, Kind, LambdaCallback, Param, Simple, Volatility,
 };
 pub use generator::Generator;
 pub use interval::{Interval, parse_interval};

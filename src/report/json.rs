@@ -1,7 +1,8 @@
 //! JSON, schema version 1 (`schema/report-1.json`).
 
+use super::verdict::column_list;
 use super::{Confirmation, EngineName, FlowVerdict, Remark, Report, SparkRun};
-use crate::confirm::{Witness, WitnessRow};
+use crate::confirm::{FlowConfirmation, Witness, WitnessRow};
 use crate::diff::FlowStatus;
 use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity, Span, Unresolved};
@@ -113,9 +114,16 @@ fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
             "reason": run.reason,
             "follows_from": follows_from,
             "uninterpreted": run.uninterpreted,
+            "inferred_types": inferred_types(run),
             "data": if run.seed.is_some() { "generated" } else { "given" },
         }),
     }
+}
+
+/// Columns by source, as `schema:` in pipelint.yaml takes them.
+fn inferred_types(run: &FlowConfirmation) -> Value {
+    let sources = run.inferred.iter().map(|(source, columns)| (source.clone(), Value::from(column_list(columns))));
+    Value::Object(sources.collect())
 }
 
 fn witness(witness: &Witness, seed: Option<u64>, table: &str) -> Value {

@@ -4,6 +4,7 @@ use super::table::{self, Cell};
 use super::{Paint, wrap};
 use crate::confirm::{Witness, WitnessRow};
 use crate::engine::Record;
+use crate::report::verdict::column_list;
 use crate::report::{Confirmation, EngineName, FlowVerdict, Style, safe};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -24,16 +25,21 @@ fn of_engine(out: &mut String, engine: EngineName, confirmation: &Confirmation, 
     if let Some(class) = &run.error_class {
         let _ = writeln!(out, "  {name} refuses with {}", safe::inline(class));
     }
-    let Some(witness) = &run.witness else { return };
-    if witness.rows() == 0 {
-        return;
-    }
+    let Some(witness) = run.witness.as_ref().filter(|witness| witness.rows() > 0) else { return };
     let title = if engine == EngineName::Spark { "witness on Apache Spark" } else { "witness" };
     let _ = writeln!(out, "  {}", paint.bold(title));
     sources(out, witness, style, paint);
     if run.error_class.is_none() {
         rows(out, "the table as it will be", &witness.columns, &witness.resumed, style, paint);
         rows(out, "as a full refresh would make it", &witness.columns, &witness.full_refresh, style, paint);
+    }
+    for (source, columns) in &run.inferred {
+        let list = safe::inline(&column_list(columns));
+        let told = format!(
+            "types inferred from use: {} ({list}); to be sure, declare them in pipelint.yaml",
+            safe::inline(source)
+        );
+        let _ = writeln!(out, "    {}", paint.dim(&wrap::hanging(&told, style.width.saturating_sub(4), 6)));
     }
     if !run.uninterpreted.is_empty() {
         let names: Vec<_> = run.uninterpreted.iter().map(|name| safe::inline(name)).collect();
