@@ -183,10 +183,13 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
     };
     let definition = pipeline.flows.iter().find(|flow| flow.name == name && flow.target == dataset);
     let twin = definition.and_then(|flow| counterpart(before, pipeline, flow));
-    if let Some((stage, error)) = twin.and_then(|(pipeline, index)| failure([&outcome.before], pipeline, index)) {
+    if let Some((_, error)) = twin.and_then(|(pipeline, index)| failure([&outcome.before], pipeline, index)) {
+        if error.is_unsupported() {
+            observation.reason = Some(error.message.clone());
+            return observation;
+        }
         observation.reason = Some(format!("before the change it fails already ({})", error.class));
         observation.error = Some(error.clone());
-        let _ = stage;
         return observation;
     }
     for (_, error) in [resumed, control].into_iter().flatten() {
