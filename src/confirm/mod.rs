@@ -8,6 +8,7 @@ mod data;
 mod engine;
 mod experiment;
 mod generate;
+mod homes;
 mod inference;
 mod literals;
 mod mini;
@@ -96,6 +97,8 @@ pub fn generated(before: &Analysis, after: &Analysis, seed: u64) -> Data {
 
 /// Runs the experiment and tells the worst effect over all seeds, flow by flow.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
+    let [before, after] = homes::told_apart(before, after);
+    let (before, after) = (&*before, &*after);
     let typed = prepared(before, after, options);
     let mut confirmation = confirm_all(&typed.before, &typed.after, options);
     typed.mark(&mut confirmation);

@@ -7,13 +7,13 @@
 use super::data::{Batch, Data};
 use super::engine::{Engine, Outcome};
 use super::experiment::Experiment;
+use super::generate::Fit;
 use super::observe::{FlowObservation, observe};
 use super::shrink::place_of;
 use super::slice;
 use super::sources::sources;
 use super::witness::Witness;
-use super::generate::Fit;
-use super::{Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, prepared};
+use super::{Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, prepared};
 use crate::analyze::{Analysis, analyze};
 use crate::model::{DatasetKind, Effect, Platform};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,7 @@ pub fn confirm_on(
             ..Options::default()
         },
     );
+    let [before, after] = homes::told_apart(&before, &after);
     let typed = prepared(&before, &after, options);
     let (before, after) = (&*typed.before, &*typed.after);
     let set = sources(before, after);

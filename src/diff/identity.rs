@@ -12,7 +12,8 @@ pub fn compare(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: 
     compare_pipelines(before, after, pairing, changes);
     let graph = Graph::new(before);
     for pair in &pairing.datasets {
-        compare_dataset(before, after, &graph, pair, changes);
+        let gone = pair.before.is_some_and(|old| pipeline_gone(pairing, old));
+        compare_dataset((before, after), &graph, (pair, gone), changes);
     }
     find_double_owners(before, after, changes);
     compare_flows(before, after, pairing, changes);
@@ -72,7 +73,13 @@ fn pipeline(analysis: &Analysis, reference: Option<DatasetRef>) -> Option<&Pipel
     analysis.workspace.pipelines.get(reference?.pipeline)
 }
 
-fn compare_dataset(before: &Analysis, after: &Analysis, graph: &Graph, pair: &DatasetPair, changes: &mut Vec<Change>) {
+/// `gone`: the old dataset's pipeline is no more, and `pipeline-removed` tells of everything under it.
+fn compare_dataset(
+    (before, after): (&Analysis, &Analysis),
+    graph: &Graph,
+    (pair, gone): (&DatasetPair, bool),
+    changes: &mut Vec<Change>,
+) {
     let Some(old) = dataset(before, pair.before).filter(|d| d.kind != DatasetKind::View) else { return };
     let Some(old_pipeline) = pipeline(before, pair.before) else { return };
     let new = dataset(after, pair.after);
@@ -105,7 +112,7 @@ fn compare_dataset(before: &Analysis, after: &Analysis, graph: &Graph, pair: &Da
             change.dataset = Some(new.name.clone());
             changes.push(change);
         }
-        (None, _) if !pipeline_gone(after, old_pipeline) => {
+        (None, _) if !gone => {
             let mut change = Change::new("dataset-removed", &old_pipeline.key)
                 .fact("readers", readers())
                 .fact("private", old.private)
@@ -117,9 +124,9 @@ fn compare_dataset(before: &Analysis, after: &Analysis, graph: &Graph, pair: &Da
     }
 }
 
-/// Everything under a pipeline that is gone is told by `pipeline-removed`.
-fn pipeline_gone(after: &Analysis, old: &Pipeline) -> bool {
-    after.workspace.pipelines.iter().all(|pipeline| pipeline.key != old.key)
+/// No pipeline of the new revision is the dataset's old one, under its key or another.
+fn pipeline_gone(pairing: &Pairing, old: DatasetRef) -> bool {
+    pairing.pipelines.iter().any(|pair| pair.before == Some(old.pipeline) && pair.after.is_none())
 }
 
 fn defaults_moved(old: &Pipeline, new: &Pipeline) -> bool {

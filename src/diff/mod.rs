@@ -23,7 +23,7 @@ mod watermark;
 
 pub use change::{Change, Fact, Facts};
 pub use context::complete as complete_facts;
-pub use pair::{DatasetPair, DatasetRef, FlowPair, FlowRef, FlowStatus, PipelinePair};
+pub use pair::{DatasetPair, DatasetRef, FlowPair, FlowRef, FlowStatus, PipelinePair, moved_pipelines};
 pub use pipeline::unattended_refreshes;
 
 use crate::analyze::Analysis;

@@ -99,6 +99,18 @@ pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
     Pairing { pipelines, datasets, flows }
 }
 
+/// Pipelines that have another key now and are deployed as they were: by old key, the new one. A bundle's key is its identity:
+/// under another one it is another pipeline.
+pub fn moved_pipelines(before: &Analysis, after: &Analysis) -> BTreeMap<String, String> {
+    let (before, after) = (&before.workspace.pipelines, &after.workspace.pipelines);
+    let moved = |pair: PipelinePair| {
+        let (old, new) = (before.get(pair.before?)?, after.get(pair.after?)?);
+        let bundles = old.kind == PipelineKind::Bundle && new.kind == PipelineKind::Bundle;
+        (old.key != new.key && !bundles).then(|| (old.key.clone(), new.key.clone()))
+    };
+    pair_pipelines(before, after).into_iter().filter_map(moved).collect()
+}
+
 fn pair_pipelines(before: &[Pipeline], after: &[Pipeline]) -> Vec<PipelinePair> {
     let mut partner: Vec<Option<usize>> = before.iter().map(|b| after.iter().position(|a| a.key == b.key)).collect();
     let mut free: BTreeSet<usize> = (0..after.len()).filter(|a| !partner.contains(&Some(*a))).collect();
@@ -146,8 +158,15 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn new(analysis: &'a Analysis) -> Self {
+        // A second definition of a name is another one of the same dataset.
+        let mut named = BTreeSet::new();
         let datasets = (analysis.workspace.pipelines.iter().enumerate())
-            .flat_map(|(pipeline, p)| (0..p.datasets.len()).map(move |dataset| DatasetRef { pipeline, dataset }))
+            .flat_map(|(pipeline, p)| {
+                let datasets = p.datasets.iter().enumerate();
+                datasets.map(move |(index, d)| (d.name.key(), DatasetRef { pipeline, dataset: index }))
+            })
+            .filter(|(name, reference)| named.insert((reference.pipeline, name.clone())))
+            .map(|(_, reference)| reference)
             .collect();
         let mut flows: BTreeMap<(usize, String), Vec<FlowRef>> = BTreeMap::new();
         for (analyzed, flow) in analysis.flows.iter().enumerate() {

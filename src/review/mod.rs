@@ -12,7 +12,7 @@ use crate::alternative::{self, Alternative};
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::spark::{PipelineCode, RevisionCode, Settings, Spark};
 use crate::confirm::{self, Data, Deployment, FlowConfirmation, SecondConfirmation};
-use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, unattended_refreshes};
+use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, moved_pipelines, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
@@ -132,8 +132,14 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
 /// Compares two trees, and keeps both analyses beside the report.
 pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examination {
     let cache = ParseCache::new();
-    let (b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
+    let (mut b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
     let (a, unread) = unread::carry(&b, a, (before, after), options);
+    // From here on a pipeline that stands elsewhere now is one on both sides: its new key.
+    for (old, new) in moved_pipelines(&b.analysis, &a.analysis) {
+        let keys = b.analysis.workspace.pipelines.iter_mut().map(|pipeline| &mut pipeline.key);
+        let keys = keys.chain(b.project.code.iter_mut().map(|code| &mut code.key));
+        keys.filter(|key| **key == old).for_each(|key| key.clone_from(&new));
+    }
     let difference = diff(&b.analysis, &a.analysis);
     let (book, mut diagnostics) = rule_book(after, &a.project);
     let mut further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
@@ -223,6 +229,10 @@ fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform 
 }
 
 type FlowKey = (String, String, String);
+
+fn key(pair: &FlowPair) -> FlowKey {
+    (pair.pipeline.clone(), pair.dataset.key(), pair.flow.clone())
+}
 
 /// How the experiment is set up; none where there is none to make.
 fn experiment(difference: &Diff, options: &Options) -> Option<confirm::Options<'static>> {
@@ -323,6 +333,14 @@ fn verdicts(
     confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
     options: &Options,
 ) -> Vec<FlowVerdict> {
+    let mut times: BTreeMap<(FlowKey, bool), usize> = BTreeMap::new();
+    for pair in &difference.flows {
+        for is_after in
+            [pair.before.is_some().then_some(false), pair.after.is_some().then_some(true)].into_iter().flatten()
+        {
+            *times.entry((key(pair), is_after)).or_insert(0) += 1;
+        }
+    }
     let none = FlowAssessment {
         effect: Effect::None,
         observed: false,
@@ -337,7 +355,13 @@ fn verdicts(
         .map(|(index, pair)| {
             let assessed = assessment.flows.get(index).unwrap_or(&none);
             let open = open_effect(assessed, &assessment.findings);
-            verdict(before, after, pair, (assessed, open), confirmations, options)
+            let once = [false, true].iter().all(|side| times.get(&(key(pair), *side)).is_none_or(|times| *times == 1));
+            let mut verdict = verdict(before, after, pair, (assessed, open), confirmations, options);
+            if let (false, Some(confirmation)) = (once, &mut verdict.confirmation) {
+                *confirmation =
+                    Confirmation::not_run("it is defined more than once; which definition is deployed is not known");
+            }
+            verdict
         })
         .collect()
 }
@@ -359,8 +383,7 @@ fn verdict(
     confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
     options: &Options,
 ) -> FlowVerdict {
-    let key = (pair.pipeline.clone(), pair.dataset.key(), pair.flow.clone());
-    let ran = confirmations.get(&key);
+    let ran = confirmations.get(&key(pair));
     let observed = ran.and_then(|run| run.observed);
     let effect = match observed {
         Some(observed) if assessed.observed => observed,

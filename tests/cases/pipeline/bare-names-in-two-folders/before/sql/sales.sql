@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE sales PARTITIONED BY (day) AS
+SELECT id, amount, day FROM STREAM(main.raw.sales);
