@@ -21,9 +21,9 @@ pub fn options(args: &ArgMatches) -> Result<Option<SparkOptions>, Failure> {
     }
     let settings = settings(args)?;
     let installation = installation::find(settings.remote.is_none());
-    let installation = installation.map_err(|error| {
-        let (what, how) = error.reason.split_once(": ").unwrap_or((&error.reason, ""));
-        Failure::with_help(what, how)
+    let installation = installation.map_err(|error| match error.reason.split_once(": install ") {
+        Some((what, how)) => Failure::with_help(what, format!("install {how}")),
+        None => Failure::new(error.reason),
     })?;
     let place = if settings.remote.is_some() { "the given server" } else { "this machine" };
     output::print_note(&format!(

@@ -151,7 +151,8 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     }));
     let confirmed = confirmed(&b.analysis, &a.analysis, &difference, options);
     let spark = on_spark((before, &b), (after, &a), &difference, options, confirmed.as_ref());
-    let confirmations = by_flow(confirmed);
+    let (spark, seen) = spark.unzip();
+    let confirmations = Confirmations { mini: by_flow(confirmed), spark: seen.unwrap_or_default() };
     let graph = Graph::new(&a.analysis);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
@@ -167,10 +168,6 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let alternatives = alternative::alternatives(&desk);
     alternative::write_into(&mut assessment.findings, &alternatives);
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
-    let spark = spark.map(|(run, seen)| {
-        add_spark(&mut flows, seen, options);
-        run
-    });
     explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
     diagnostics.extend(a.diagnostics);
     let diagnostics = remarks(b.diagnostics, diagnostics);
@@ -284,30 +281,10 @@ fn on_spark(
     Some((run, confirm::by_flow(seen)))
 }
 
-/// Puts what Spark saw into the verdicts that an engine was asked about.
-fn add_spark(flows: &mut [FlowVerdict], mut seen: BTreeMap<FlowKey, SecondConfirmation>, options: &Options) {
-    let alone = options.spark.as_ref().is_some_and(|asked| asked.alone);
-    for flow in flows.iter_mut() {
-        let known = seen.remove(&(flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone()));
-        let Some(first) = &flow.confirmation else { continue };
-        let Some(second) = known else { continue };
-        let told = match first {
-            // What keeps the mini engine's observation from counting keeps the other's too.
-            Confirmation::NotRun { .. } => first.clone(),
-            Confirmation::Ran { .. } => Confirmation::ran(second.flow.clone(), flow.effect),
-        };
-        if alone {
-            flow.confirmation = Some(told);
-            flow.engine = EngineName::Spark;
-        } else {
-            flow.spark = Some(SparkVerdict {
-                confirmation: told,
-                engines_agree: second.engines_agree,
-                mini: second.mini,
-                real: second.real,
-            });
-        }
-    }
+/// What each engine saw, by flow.
+struct Confirmations {
+    mini: BTreeMap<FlowKey, FlowConfirmation>,
+    spark: BTreeMap<FlowKey, SecondConfirmation>,
 }
 
 /// Datasets that something has happened to; none where a change concerns a whole pipeline.
@@ -330,7 +307,7 @@ fn verdicts(
     after: &Analysis,
     difference: &Diff,
     assessment: &Assessment,
-    confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
+    confirmations: &Confirmations,
     options: &Options,
 ) -> Vec<FlowVerdict> {
     let mut times: BTreeMap<(FlowKey, bool), usize> = BTreeMap::new();
@@ -360,6 +337,7 @@ fn verdicts(
             if let (false, Some(confirmation)) = (once, &mut verdict.confirmation) {
                 *confirmation =
                     Confirmation::not_run("it is defined more than once; which definition is deployed is not known");
+                verdict.spark = None;
             }
             verdict
         })
@@ -380,27 +358,29 @@ fn verdict(
     after: &Analysis,
     pair: &FlowPair,
     (assessed, open): (&FlowAssessment, Option<Effect>),
-    confirmations: &BTreeMap<FlowKey, FlowConfirmation>,
+    confirmations: &Confirmations,
     options: &Options,
 ) -> FlowVerdict {
-    let ran = confirmations.get(&key(pair));
-    let observed = ran.and_then(|run| run.observed);
+    let key = key(pair);
+    let (ran, seen) = (confirmations.mini.get(&key), confirmations.spark.get(&key));
+    let observed = ran.and_then(|run| run.observed).or_else(|| seen.and_then(|seen| seen.flow.observed));
     let effect = match observed {
         Some(observed) if assessed.observed => observed,
         _ => assessed.effect,
     };
-    let confirmation = match (pair.status, ran, &options.confirm) {
-        (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
-        (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
-        (_, Some(_), _) if !assessed.confirmable => {
-            Some(Confirmation::not_run("claimed from the platform's documents: the engine does not imitate this"))
-        }
-        (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
-            Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
-        }
-        (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
-        (FlowStatus::Unchanged, None, _) => Some(Confirmation::not_run("its query is as it was")),
-        (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
+    let mini = told(pair, assessed, ran, effect, options);
+    let spark = seen.and_then(|seen| {
+        Some(SparkVerdict {
+            confirmation: told(pair, assessed, Some(&seen.flow), effect, options)?,
+            engines_agree: seen.engines_agree,
+            mini: seen.mini,
+            real: seen.real,
+        })
+    });
+    let alone = options.spark.as_ref().is_some_and(|asked| asked.alone);
+    let (confirmation, engine, spark) = match spark {
+        Some(spark) if alone => (Some(spark.confirmation), EngineName::Spark, None),
+        spark => (mini, EngineName::Mini, spark),
     };
     let place = |analysis: &Analysis, index: Option<crate::diff::FlowRef>| -> Option<Span> {
         let index = index?;
@@ -416,11 +396,34 @@ fn verdict(
         open: open.unwrap_or(effect),
         full_refresh: assessed.full_refresh,
         confirmation,
-        engine: EngineName::Mini,
-        spark: None,
+        engine,
+        spark,
         findings: assessed.findings.clone(),
         before: place(before, pair.before),
         after: place(after, pair.after),
+    }
+}
+
+/// An engine's word on a flow, as far as it counts; none for an unchanged flow that nothing concerns.
+fn told(
+    pair: &FlowPair,
+    assessed: &FlowAssessment,
+    ran: Option<&FlowConfirmation>,
+    effect: Effect,
+    options: &Options,
+) -> Option<Confirmation> {
+    match (pair.status, ran, &options.confirm) {
+        (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
+        (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
+        (_, Some(_), _) if !assessed.confirmable => {
+            Some(Confirmation::not_run("claimed from the platform's documents: the engine does not imitate this"))
+        }
+        (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
+            Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
+        }
+        (_, Some(run), _) => Some(Confirmation::ran(run.clone(), effect)),
+        (FlowStatus::Unchanged, None, _) => Some(Confirmation::not_run("its query is as it was")),
+        (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
     }
 }
 

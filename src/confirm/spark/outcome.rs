@@ -53,6 +53,36 @@ impl UpdateAnswer {
     }
 }
 
+impl UpdateAnswer {
+    /// The same with messages that name tables as the user does: without the schema of the run.
+    #[must_use]
+    pub fn without(mut self, schema: &str) -> UpdateAnswer {
+        let prefixes = [
+            format!("`spark_catalog`.`{schema}`."),
+            format!("spark_catalog.{schema}."),
+            format!("`{schema}`."),
+            format!("{schema}."),
+        ];
+        prefixes.iter().for_each(|prefix| self.forget(prefix));
+        self
+    }
+
+    /// The same with messages that name the user's files as the repository does.
+    #[must_use]
+    pub fn without_folder(mut self, folder: &str) -> UpdateAnswer {
+        self.forget(&format!("{folder}/"));
+        self
+    }
+
+    fn forget(&mut self, text: &str) {
+        let errors = self.flows.values_mut().filter_map(|(_, error)| error.as_mut());
+        let unregistered = self.unregistered.iter_mut().map(|(_, error)| error);
+        for error in errors.chain(self.error.as_mut()).chain(unregistered) {
+            error.message = error.message.replace(text, "");
+        }
+    }
+}
+
 fn error(json: &Json) -> Option<ExecutionError> {
     let text = |key: &str| json.get(key).and_then(Json::as_str);
     Some(ExecutionError::new(text("class")?, text("message").unwrap_or_default()))
@@ -124,6 +154,9 @@ mod tests {
         assert_eq!(answer.flows["t"], ("FAILED".to_owned(), Some(ExecutionError::new("A", "m"))));
         assert_eq!(answer.flows["u"].1, None);
         assert_eq!(answer.unregistered[1].0, Unregistered::File("/x.py".to_owned()));
+        let told =
+            UpdateAnswer { error: Some(ExecutionError::new("A", "no `spark_catalog`.`run_1`.`t`")), ..answer.clone() };
+        assert_eq!(told.without("run_1").error.map(|error| error.message).as_deref(), Some("no `t`"));
         assert_eq!(answer.notes, [("a".to_owned(), "b".to_owned())]);
     }
 }

@@ -288,7 +288,8 @@ impl<'b> Run<'_, 'b> {
             }
         };
         let reply = spark.step(self.session, &request, &mut answer)?;
-        Ok(UpdateAnswer::read(&reply))
+        let answer = UpdateAnswer::read(&reply).without(&world.schema);
+        Ok(answer.without_folder(&self.session.workspace.code(side).to_string_lossy()))
     }
 
     /// The pipeline's files as the driver takes them: paths of Python code, statements of SQL.
@@ -380,7 +381,7 @@ impl<'b> Run<'_, 'b> {
             .collect();
         let side_name = if side == Side::Before { "before" } else { "after" };
         let folder = root.join(&pipeline.root);
-        let folder = if folder.is_dir() { folder } else { root };
+        let folder = if folder.is_dir() { folder } else { root.clone() };
         json!({
             "step": "update",
             "label": format!("running {} ({side_name}, {})", pipeline.name, if world.schema.ends_with("control") { "from nothing" } else { "on its tables" }),
@@ -390,6 +391,7 @@ impl<'b> Run<'_, 'b> {
             "configuration": pipeline.configuration,
             "lakeflow": self.is_lakeflow(side, pipeline),
             "folder": folder,
+            "code": root,
             "python_roots": roots,
             "files": files,
             "names": {
@@ -456,10 +458,10 @@ impl<'b> Run<'_, 'b> {
                 continue;
             }
             let first = error.message.lines().next().unwrap_or_default();
-            let reason = match error.class.as_str() {
-                "NO_EQUIVALENT" => first.to_owned(),
-                class if first.contains(class) => format!("Apache Spark cannot run it: {first}"),
-                class => format!("Apache Spark cannot run it ({class}): {first}"),
+            let missing = self.left_out.keys().find(|table| first.contains(&format!("`{table}`")));
+            let reason = match missing {
+                Some(table) => format!("it reads {table}, which Apache Spark could not be given"),
+                None => reason(&error, first),
             };
             for target in targets {
                 self.left_out.entry(target).or_insert_with(|| reason.clone());
@@ -627,6 +629,15 @@ fn sink_place(world: &World, sink: &crate::model::Dataset) -> Json {
     let own = sink.format.as_deref().filter(|format| matches!(*format, "json" | "csv" | "orc" | "text"));
     let format = own.unwrap_or("parquet");
     json!({ "folder": world.folder.join("sinks").join(&sink.name.name), "format": format })
+}
+
+/// Why something was left out, in the words of its first error.
+fn reason(error: &ExecutionError, first: &str) -> String {
+    match error.class.as_str() {
+        "NO_EQUIVALENT" => first.to_owned(),
+        class if first.contains(class) => format!("Apache Spark cannot run it: {first}"),
+        class => format!("Apache Spark cannot run it ({class}): {first}"),
+    }
 }
 
 /// Errors that say what Apache Spark, or this machine, does not have, and nothing about the change.

@@ -34,7 +34,7 @@ def update(spark, request, channel):
     except Exception as error:
         outcome.error = failures.described(error)
     finally:
-        forget_modules(request["folder"])
+        forget_modules(request["code"])
         with contextlib.suppress(Exception):
             session.stop()
     return {"flows": outcome.flows, "error": outcome.error, "unregistered": outcome.unregistered, "notes": names.notes}
@@ -165,7 +165,7 @@ def active(session):
 
 
 def forget_modules(folder):
-    """Modules of one revision must not be taken for those of the other."""
+    """Forgets the modules of the revision's files. Modules of one revision must not be taken for those of the other."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and os.path.abspath(file).startswith(os.path.abspath(folder) + os.sep):
