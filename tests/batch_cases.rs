@@ -133,14 +133,11 @@ fn run(case: &Case, given: bool) -> Result<Vec<Observed>, String> {
     let tables = case.tables(&lint::facts(&script.job, &unit.pipeline, &[]));
     let rows = Rows::read(&case.folder.join("data"))?;
     lint::experiment(&Experiment {
-        job: &script.job,
-        pipeline: &unit.pipeline,
-        tables: &tables,
         given: Some(&rows),
-        window: &[],
         before: &case.ddl(&["setup", "pre_sql"]),
         between: &case.ddl(&["setup", "between_runs", "sql"]),
         removed_between: &case.texts(&["setup", "between_runs", "rm"]),
+        ..Experiment::new(&script.job, &unit.pipeline, &tables)
     })
     .map_err(|error| error.to_string())
 }

@@ -71,16 +71,7 @@ pub fn of_script(repository: &Repository<'_>, writing: &Writing<'_>, chunks: &[C
     let stands_in = stand_in.is_some();
     tables.extend(stand_in);
     let window: Vec<String> = chunk.range.chunks(1).iter().map(|day| day.from.to_string()).collect();
-    let setup = Experiment {
-        job: &script.job,
-        pipeline: &writing.table.pipeline,
-        tables: &tables,
-        given: None,
-        window: &window,
-        before: &[],
-        between: &[],
-        removed_between: &[],
-    };
+    let setup = Experiment { window: &window, ..Experiment::new(&script.job, &writing.table.pipeline, &tables) };
     match experiment(&setup) {
         Err(error) => Proof::NotRun { reason: error.message },
         Ok(all) => match all.iter().find(|seen| same_name(&seen.target, &table.name)) {

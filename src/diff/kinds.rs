@@ -27,6 +27,8 @@ pub const OF_ONE_REVISION: &[&str] = &[
     "nondeterministic-function",
     "sources-united",
     "data-loss-guard-off",
+    "table-written-beside",
+    "name-collision",
 ];
 
 /// Kinds that a comparison has, and one revision too where it is compared with nothing.
@@ -180,7 +182,13 @@ pub const FACTS: &[(&str, &str)] = &[
     ("deduplicated", "flag: the source of a MERGE has one row a key"),
     ("deleted_first", "flag: the script deletes rows of the table before it adds some"),
     ("in_batch_function", "flag: a foreachBatch function writes it"),
-    ("session_mode", "text: partitionOverwriteMode as the script sets it for its session"),
+    ("session_mode", "text: partitionOverwriteMode of the session when the write runs, as the script sets it"),
+    (
+        "mode_elsewhere",
+        "text: where partitionOverwriteMode is set to dynamic without holding for the write; else empty",
+    ),
+    ("covered", "flag: no input row can lie outside of what a replacing predicate says"),
+    ("once_by_batch", "flag: a batch that comes again is known by its number (txnAppId and txnVersion)"),
     ("function", "text: the function concerned; in common facts the flow's name as a Python function may bear it"),
 ];
 
@@ -193,7 +201,7 @@ macro_rules! kinds {
 
 kinds! {
     // Scripts and pipelines as they are
-    "batch-write": "a script writes a table in batch" ["labels", "observed", "operation", "writer", "partition_columns", "partitioned", "repeated", "parallel", "guarded", "deduplicated", "deleted_first", "in_batch_function", "session_mode", "nondeterministic", "error_class", "error", "function"];
+    "batch-write": "a script writes a table in batch" ["labels", "observed", "operation", "writer", "partition_columns", "partitioned", "repeated", "parallel", "guarded", "deduplicated", "deleted_first", "in_batch_function", "session_mode", "mode_elsewhere", "covered", "once_by_batch", "nondeterministic", "error_class", "error", "function"];
     "state-unbounded": "an operator keeps state that no watermark ever ends" ["operator"];
     "message-source-typed": "a message source is read straight into a table with types or state" ["source", "operator"];
     "short-retention-unprotected": "a table can be reset though its source cannot be read again as far back" ["source", "retention"];
@@ -201,6 +209,8 @@ kinds! {
     "once-flow-repeats": "a full refresh runs a once flow again beside the flows that read the same" ["source"];
     "nondeterministic-function": "a query gives other values every time it runs" ["function"];
     "sources-united": "several streaming sources share one flow and its checkpoint" ["source"];
+    "table-written-beside": "a script writes a table that a pipeline owns" ["producer", "operation"];
+    "name-collision": "two things of one pipeline have the same name" ["aspect", "concerned"];
     "data-loss-guard-off": "missing source data does not fail the update" ["source", "option", "after"];
     // Pipelines
     "pipeline-removed": "a pipeline is no longer defined" ["datasets", "prevent_destroy", "keeps_data"];

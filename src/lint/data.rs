@@ -254,8 +254,9 @@ pub fn target_rows(table: &TableFacts, named: &Named) -> Vec<Row> {
     (0..6).map(|at| row(table, &Cell { key: at + 1, newer: false, day: calendar.day(at / 2) })).collect()
 }
 
-/// Rows of a table that a script reads: of the days and keys that it names, else as the scenario says.
-pub fn input_rows(table: &TableFacts, named: &Named, scenario: Scenario) -> Vec<Row> {
+/// Rows of a table that a script reads: of the days and keys that it names, else as the scenario says; `beyond` adds new keys of a
+/// day that it does not name.
+pub fn input_rows(table: &TableFacts, named: &Named, scenario: Scenario, beyond: bool) -> Vec<Row> {
     let calendar = Calendar::around(&named.days);
     if scenario == Scenario::MovedKey {
         return vec![row(table, &Cell { key: 3, newer: true, day: calendar.day(2) })];
@@ -267,6 +268,9 @@ pub fn input_rows(table: &TableFacts, named: &Named, scenario: Scenario) -> Vec<
         touched.insert(if scenario == Scenario::NewDay { 3 } else { 1 });
     }
     let mut rows = Vec::new();
+    if let Some(number) = (0..4).rev().find(|number| beyond && !touched.contains(number)) {
+        rows.push(row(table, &Cell { key: 9, newer: false, day: calendar.day(number) }));
+    }
     for number in touched {
         let keys = [number * 2 + 1, number * 2 + 2];
         // Where the script names some keys of a day, the others of that day are not in its input.

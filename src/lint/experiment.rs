@@ -9,7 +9,7 @@ use crate::engine::ExecutionError;
 use crate::engine::batch::{JobRun, TableKind, Transform, Warehouse, Written, run_job};
 use crate::model::{
     BatchWrite, DataType, Expr, Field, Job, JoinKind, Node, Pipeline, Place, Plan, QualifiedName, Source, Step,
-    StreamSink, SubqueryKind, WriteOperation, WriteTarget,
+    StreamSink, SubqueryKind, WriteApi, WriteOperation, WriteTarget,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,8 @@ pub struct Experiment<'a> {
     pub pipeline: &'a Pipeline,
     pub tables: &'a [TableFacts],
     pub given: Option<&'a Rows>,
+    /// Generated input has rows, too, that no predicate of the script asks for.
+    pub beyond: bool,
     /// DDL on tables before the first run, and between the runs.
     pub before: &'a [(QualifiedName, String)],
     pub between: &'a [(QualifiedName, String)],
@@ -26,6 +28,23 @@ pub struct Experiment<'a> {
     pub window: &'a [String],
     /// Folders removed between the runs.
     pub removed_between: &'a [String],
+}
+
+impl<'a> Experiment<'a> {
+    /// On generated rows, with nothing around the two runs.
+    pub fn new(job: &'a Job, pipeline: &'a Pipeline, tables: &'a [TableFacts]) -> Self {
+        Experiment {
+            job,
+            pipeline,
+            tables,
+            given: None,
+            beyond: false,
+            before: &[],
+            between: &[],
+            window: &[],
+            removed_between: &[],
+        }
+    }
 }
 
 /// What was seen of one table.
@@ -73,6 +92,11 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     let version = setup.pipeline.spark_version;
     let first = run_job(setup.job, &mut warehouse, version, FIRST_RUN);
     supported(&first)?;
+    if first.error.iter().chain(&first.thread_errors).any(|(error, _)| is_missing(error))
+        && let Some(name) = unknown_table(setup)
+    {
+        return Err(ExecutionError::unsupported(format!("nothing is known of `{name}`")));
+    }
     let after_1 = look(&warehouse);
     let layout_after = layouts(&warehouse);
     for (name, statement) in setup.between {
@@ -84,10 +108,16 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     let second = run_job(setup.job, &mut warehouse, version, FIRST_RUN + BETWEEN_RUNS);
     supported(&second)?;
     let after_2 = look(&warehouse);
+    let failed = first.error.is_some() || second.error.is_some();
     Ok(targets
         .iter()
         .filter_map(|target| {
             let existed = setup.tables.iter().any(|table| same_name(&table.name, target));
+            // A table that no run brings about, and no run fails over, was written by nobody.
+            let absent = |seen: Option<&Seen>| seen.is_some_and(|seen| seen.as_ref().is_err_and(is_missing));
+            if !existed && !failed && absent(after_1.get(target)) && absent(after_2.get(target)) {
+                return None;
+            }
             let moments = Moments {
                 before: before.get(target).filter(|_| existed),
                 after_1: after_1.get(target)?,
@@ -106,6 +136,7 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
             if let (true, Some(rows)) = (computes(setup.job, target), queried(&first, target, &comparison.keys)) {
                 comparison.input = rows;
             }
+            comparison.repeated = repeated_in_queries(&first, target, &comparison);
             let labels = comparison.labels(&moments);
             Some(Observed {
                 target: target.clone(),
@@ -158,6 +189,26 @@ fn queried(run: &JobRun, target: &str, keys: &[Key]) -> Option<Vec<TextRow>> {
         .then(|| own.iter().flat_map(|written| Snapshot::of_rows(&written.rows, None).rows).collect())
 }
 
+fn is_missing(error: &ExecutionError) -> bool {
+    matches!(error.class.as_str(), "TABLE_OR_VIEW_NOT_FOUND" | "PATH_NOT_FOUND")
+}
+
+/// A table or path that the script needs and of which nothing is known: that it is not there says nothing of the script.
+fn unknown_table(setup: &Experiment<'_>) -> Option<String> {
+    let known = |name: &str| setup.tables.iter().any(|table| same_name(&table.name, name));
+    let writes = super::script::writes(setup.job);
+    let creates = |name: &str| {
+        writes.iter().any(|placed| {
+            let brings = !matches!(operation_word(&placed.write.operation), "merge" | "delete" | "update" | "ddl")
+                && !matches!(placed.write.api, WriteApi::InsertInto)
+                && (placed.write.api != WriteApi::Sql || operation_word(&placed.write.operation) == "create");
+            brings && target_name(&placed.write.target).is_some_and(|target| same_name(&target, name))
+        })
+    };
+    let targets = writes.iter().filter_map(|placed| target_name(&placed.write.target));
+    read_names(setup.job).into_iter().chain(targets).find(|name| !known(name) && !creates(name))
+}
+
 fn supported(run: &JobRun) -> Result<(), ExecutionError> {
     run.unsupported().map_or(Ok(()), |error| Err(error.clone()))
 }
@@ -181,7 +232,7 @@ fn filled(setup: &Experiment<'_>, targets: &[String]) -> Warehouse {
             Some(given) => given.of(&table).unwrap_or_default(),
             None if written => data::target_rows(&table, &named),
             None if table.file_a_row => data::stream_rows(&table, &named),
-            None => data::input_rows(&table, &named, scenario),
+            None => data::input_rows(&table, &named, scenario, setup.beyond),
         };
         table.create(&mut warehouse, rows);
     }
@@ -413,10 +464,19 @@ fn input_rows(setup: &Experiment<'_>, warehouse: &Warehouse) -> BTreeMap<String,
 
 /// Position of the column that identifies a row: `id`, a name that ends in it, else the first.
 pub(super) fn key_column(fields: &[Field]) -> Option<usize> {
+    named_key(fields).or((!fields.is_empty()).then_some(0))
+}
+
+/// Position of the column whose name says that it identifies a row.
+fn named_key(fields: &[Field]) -> Option<usize> {
     let named = |wanted: &dyn Fn(&str) -> bool| fields.iter().position(|field| wanted(&field.name.to_lowercase()));
-    named(&|name| name == "id")
-        .or_else(|| named(&|name| name.ends_with("_id") || name == "key"))
-        .or((!fields.is_empty()).then_some(0))
+    named(&|name| name == "id").or_else(|| named(&|name| name.ends_with("_id") || name == "key"))
+}
+
+/// Rows beyond the first of a key that a single query gave: the script's own doing, or none of its harm.
+fn repeated_in_queries(run: &JobRun, target: &str, comparison: &Comparison) -> usize {
+    let own = run.written.iter().filter(|written| same_name(&written.target, target));
+    own.map(|written| comparison.duplicates(&Snapshot::of_rows(&written.rows, None).rows)).sum()
 }
 
 fn comparison(
@@ -429,6 +489,7 @@ fn comparison(
     let fields = table.map(|table| table.schema.fields.as_slice()).unwrap_or_default();
     let partition_by = table.map(|table| table.partition_by.clone()).unwrap_or_default();
     let id = key_column(fields).and_then(|at| fields.get(at)).map(|field| field.name.clone()).unwrap_or_default();
+    let unique = named_key(fields).is_some();
     let keys = keys(fields, &partition_by);
     // Rows that the script moves to other partitions cannot be found where the input has them.
     let moved = replaces_column(setup.job, &keys);
@@ -438,7 +499,15 @@ fn comparison(
         .filter(|(name, _)| !targets.iter().any(|target| same_name(target, name)))
         .flat_map(|(_, rows)| rows.iter().cloned())
         .collect();
-    Comparison { id, keys, input, window: setup.window.to_vec(), input_expected: input_expected(setup.job) }
+    Comparison {
+        id,
+        unique,
+        keys,
+        input,
+        window: setup.window.to_vec(),
+        input_expected: input_expected(setup.job),
+        repeated: 0,
+    }
 }
 
 /// The partition columns; of a table without, or with transforms only, the day of its first date or time.

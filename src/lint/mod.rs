@@ -10,6 +10,7 @@ mod label;
 mod pipelines;
 mod rewrite;
 mod script;
+mod settings;
 mod snapshot;
 mod tables;
 
@@ -23,7 +24,7 @@ pub use snapshot::Snapshot;
 pub use tables::{TableFacts, facts};
 
 use crate::analyze::{Analysis, AnalyzedFlow};
-use crate::diff::kinds;
+use crate::diff::{Change, kinds};
 use crate::engine::ExecutionError;
 use crate::frontend::{self, ParseCache, Script};
 use crate::model::{Diagnostic, Job, Place, Platform, QualifiedName, Severity, Span, Unresolved};
@@ -33,6 +34,7 @@ use crate::review::{self, Options};
 use crate::revision::{Tree, decode};
 use crate::rules::{Finding, RuleText, findings_of};
 use rayon::prelude::*;
+use script::{Beside, Placed};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One script with what two runs of it showed, or why nothing could be observed.
@@ -52,16 +54,7 @@ pub fn run_scripts(tree: &dyn Tree, units: &[Unit], given: Option<&Rows>, cache:
         .filter_map(|script| {
             let unit = units.iter().find(|unit| unit.files.first().is_some_and(|f| *f.path == *script.job.path))?;
             let tables = facts(&script.job, &unit.pipeline, &jobs);
-            let setup = Experiment {
-                job: &script.job,
-                pipeline: &unit.pipeline,
-                tables: &tables,
-                given,
-                window: &[],
-                before: &[],
-                between: &[],
-                removed_between: &[],
-            };
+            let setup = Experiment { given, ..Experiment::new(&script.job, &unit.pipeline, &tables) };
             let observed = experiment(&setup);
             Some(ScriptRuns { script: script.clone(), unit: unit.clone(), observed })
         })
@@ -138,10 +131,11 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     let (book, mut diagnostics) = review::rule_book(tree, &reading.project);
     let mut found = Found::default();
     let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
+    let settings = settings::dynamic_overwrite(tree);
     for run in &runs {
         found.unresolved.extend(run.script.unresolved.iter().cloned());
         diagnostics.extend(run.script.diagnostics.iter().cloned());
-        for (verdict, change) in verdicts(run, &jobs, given) {
+        for (verdict, change) in verdicts(run, &jobs, given, &settings) {
             found.take(verdict, findings_of(&book, run.unit.pipeline.platform, &change));
         }
     }
@@ -227,9 +221,16 @@ fn unobserved(verdict: &WriteVerdict, reason: &str) -> Unresolved {
 }
 
 /// One verdict a target of a script, with what the rules are told of it.
-fn verdicts(run: &ScriptRuns, jobs: &[&Job], given: Option<&Rows>) -> Vec<(WriteVerdict, crate::diff::Change)> {
+fn verdicts(
+    run: &ScriptRuns,
+    jobs: &[&Job],
+    given: Option<&Rows>,
+    settings: &Option<String>,
+) -> Vec<(WriteVerdict, Change)> {
     let job = &run.script.job;
     let tables = facts(job, &run.unit.pipeline, jobs);
+    let others = jobs.iter().filter(|other| other.path != job.path);
+    let elsewhere = others.copied().find_map(script::sets_dynamic).or_else(|| settings.clone());
     let mut targets: Vec<String> = Vec::new();
     for placed in script::writes(job) {
         let name = script::target_text(&placed.write.target);
@@ -253,7 +254,9 @@ fn verdicts(run: &ScriptRuns, jobs: &[&Job], given: Option<&Rows>) -> Vec<(Write
             Err(error) => Err(error.message.clone()),
         };
         let seen = observed.as_ref().ok();
-        let change = script::change(job, &target, seen, table);
+        let uncovered = seen.is_some_and(|seen| is_uncovered(run, &tables, &writes, seen));
+        let beside = Beside { dynamic_elsewhere: elsewhere.clone(), uncovered };
+        let change = script::change(job, &target, seen, table, &beside);
         let labels = seen.map(|seen| seen.labels.clone());
         let wrong = labels.as_ref().is_some_and(|labels| {
             labels.iter().any(|label| matches!(label, Label::Doubled | Label::Lost | Label::InputMissing))
@@ -275,6 +278,20 @@ fn verdicts(run: &ScriptRuns, jobs: &[&Job], given: Option<&Rows>) -> Vec<(Write
     verdicts
 }
 
+/// Whether rows that no predicate of the script asks for go into the table as well, or end the script: two runs over an input that
+/// has such rows show it.
+fn is_uncovered(run: &ScriptRuns, tables: &[TableFacts], writes: &[Placed<'_>], seen: &Observed) -> bool {
+    if !writes.iter().any(|placed| script::replaces_by_predicate(placed.write)) {
+        return false;
+    }
+    let setup = Experiment { beyond: true, ..Experiment::new(&run.script.job, &run.unit.pipeline, tables) };
+    let Ok(all) = experiment(&setup) else { return false };
+    let bad = |labels: &BTreeSet<Label>| {
+        [Label::Error, Label::Doubled, Label::DuplicatedAtRun1].iter().any(|label| labels.contains(label))
+    };
+    all.iter().any(|beyond| same_name(&beyond.target, &seen.target) && bad(&beyond.labels) && !bad(&seen.labels))
+}
+
 /// The rewrite, where two runs of it leave the table as it should be.
 fn proven(
     run: &ScriptRuns,
@@ -284,16 +301,7 @@ fn proven(
     given: Option<&Rows>,
 ) -> Option<ProvenFix> {
     let rewrite = rewrite::rewrite(&run.script.job, target, table)?;
-    let setup = Experiment {
-        job: &rewrite.job,
-        pipeline: &run.unit.pipeline,
-        tables,
-        given,
-        window: &[],
-        before: &[],
-        between: &[],
-        removed_between: &[],
-    };
+    let setup = Experiment { given, ..Experiment::new(&rewrite.job, &run.unit.pipeline, tables) };
     let seen = experiment(&setup).ok()?;
     let holds = seen.iter().any(|seen| same_name(&seen.target, target) && seen.labels.is_empty());
     holds.then_some(ProvenFix { code: rewrite.code })

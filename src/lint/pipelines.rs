@@ -5,6 +5,7 @@ use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
 use crate::diff::{Change, diff, kinds, unattended_refreshes};
 use crate::model::{
     Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace, WriteOperation,
+    WriteTarget,
 };
 use crate::project::JobTask;
 
@@ -16,6 +17,8 @@ pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Cha
     let mut found: Vec<Change> =
         diff(&nothing, analysis).changes.into_iter().filter(|change| kinds::OF_EITHER.contains(&change.kind)).collect();
     found.extend(unattended_refreshes(&[], tasks));
+    found.extend(analysis.workspace.pipelines.iter().flat_map(collisions));
+    found.extend(written_beside(analysis, jobs));
     for analyzed in &analysis.flows {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
@@ -40,6 +43,78 @@ fn takes_rows_away(operation: &WriteOperation) -> bool {
             | WriteOperation::Ddl(_)
             | WriteOperation::Invalid { .. }
     )
+}
+
+/// Tables of pipelines that scripts append to or replace. Deletes and merges are told where a stream reads the table.
+fn written_beside(analysis: &Analysis, jobs: &[&Job]) -> Vec<Change> {
+    let mut found = Vec::new();
+    let owners = analysis.workspace.pipelines.iter().filter(|pipeline| pipeline.kind != PipelineKind::Jobs);
+    for (pipeline, dataset) in owners.flat_map(|pipeline| pipeline.datasets.iter().map(move |d| (pipeline, d))) {
+        let table = matches!(dataset.kind, DatasetKind::StreamingTable | DatasetKind::MaterializedView);
+        // A name without a schema may mean one table here and another there.
+        if !table || dataset.private || dataset.template || dataset.name.schema.is_none() {
+            continue;
+        }
+        for job in jobs {
+            let writes = super::script::writes(job);
+            let own = writes.iter().find(|placed| {
+                let same = matches!(&placed.write.target, WriteTarget::Table(name) if is_same(name, &dataset.name));
+                let word = super::script::operation_word(&placed.write.operation);
+                same && matches!(word, "append" | "overwrite" | "overwrite-partitions" | "overwrite-where" | "create")
+            });
+            if let Some(placed) = own {
+                let mut change = Change::new("table-written-beside", &pipeline.key)
+                    .fact("platform", pipeline.platform.as_str())
+                    .fact("dataset", dataset.name.to_string())
+                    .fact("producer", job.path.as_str())
+                    .fact("operation", super::script::operation_word(&placed.write.operation))
+                    .places(&Place::unknown(), &placed.write.place);
+                change.dataset = Some(dataset.name.clone());
+                found.push(change);
+            }
+        }
+    }
+    found
+}
+
+/// The same table: all parts that both names have are equal, the schema among them.
+fn is_same(name: &QualifiedName, other: &QualifiedName) -> bool {
+    let fold = |part: &Option<String>| part.as_ref().map(|part| part.to_lowercase());
+    let catalogs = (fold(&name.catalog), fold(&other.catalog));
+    name.schema.is_some()
+        && fold(&name.schema) == fold(&other.schema)
+        && name.name.eq_ignore_ascii_case(&other.name)
+        && (catalogs.0.is_none() || catalogs.1.is_none() || catalogs.0 == catalogs.1)
+}
+
+/// Tables that are defined twice, and flows of different tables that share a name, which is that of their checkpoint.
+fn collisions(pipeline: &Pipeline) -> Vec<Change> {
+    if pipeline.kind == PipelineKind::Jobs {
+        return Vec::new();
+    }
+    let change = |aspect: &str, name: String, place: &Place, other: &Place| {
+        let concerned = other.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
+        let mut change = Change::new("name-collision", &pipeline.key)
+            .fact("platform", pipeline.platform.as_str())
+            .fact("dataset", name.clone())
+            .fact("aspect", aspect)
+            .fact("concerned", concerned)
+            .places(&Place::unknown(), place);
+        change.dataset = Some(QualifiedName::parse(&name));
+        change
+    };
+    let mut found = Vec::new();
+    for (at, dataset) in pipeline.datasets.iter().enumerate().filter(|(_, dataset)| !dataset.template) {
+        let earlier = pipeline.datasets.iter().take(at).find(|other| other.name == dataset.name && !other.template);
+        found.extend(earlier.map(|other| change("table", dataset.name.to_string(), &dataset.place, &other.place)));
+    }
+    let templates = |flow: &Flow| flow.name.contains('{') || flow.target.is_template();
+    for (at, flow) in pipeline.flows.iter().enumerate().filter(|(_, flow)| !templates(flow)) {
+        let same = |other: &&Flow| other.name.eq_ignore_ascii_case(&flow.name) && other.target != flow.target;
+        let earlier = pipeline.flows.iter().take(at).filter(|other| !templates(other)).find(same);
+        found.extend(earlier.map(|other| change("flow", flow.name.clone(), &flow.place, &other.place)));
+    }
+    found
 }
 
 struct Look<'a> {
@@ -122,7 +197,11 @@ impl Look<'_> {
                 found.push(change.fact("option", "failOnDataLoss").fact("after", value.as_str()));
             }
         }
-        let texts: Vec<String> = self.streams().map(|source| source.text.clone()).collect();
+        // Placeholders stand for values that are not known: two of them may be one, or exclude each other.
+        let told = self.streams().map(|source| source.text.clone()).filter(|text| !text.contains('{'));
+        let mut texts: Vec<String> = told.collect();
+        texts.sort();
+        texts.dedup();
         if texts.len() > 1 && self.analyzed.aspects.joins.iter().all(|join| !join.stream_stream) {
             let change = self.change("sources-united", &self.flow.place);
             found.push(change.fact("source", texts.join(", ")));
@@ -159,10 +238,21 @@ impl Look<'_> {
                 return Some("AUTO CDC".to_owned());
             }
         }
+        let own = self.flow.place.span().map(|span| span.path.as_ref());
+        let defined = self.analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
+        // A bare name of a pipeline's own table is no table of the session's schema.
+        let bare = name.schema.is_none() && defined.into_iter().any(|dataset| dataset.name == *name);
         let writer = |job: &&&Job| {
-            super::script::writes_into(job, &name.to_string())
-                .iter()
-                .any(|placed| takes_rows_away(&placed.write.operation))
+            // What one script does to a table and then streams from it is in that script's hands.
+            let elsewhere = own != Some(job.path.as_str());
+            elsewhere
+                && !bare
+                && super::script::writes(job).iter().any(|placed| {
+                    let same =
+                        |target: &QualifiedName| is_same(target, name) || target.schema.is_none() && target == name;
+                    matches!(&placed.write.target, WriteTarget::Table(target) if same(target))
+                        && takes_rows_away(&placed.write.operation)
+                })
         };
         jobs.iter().find(writer).map(|job| job.path.clone())
     }

@@ -103,8 +103,23 @@ fn writer_word(api: WriteApi) -> &'static str {
     }
 }
 
+/// What the repository and further runs say of the writes into one target, beside what the script and its two runs do.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// Where other files set the overwrite mode to dynamic: `jobs/setup.py:3`.
+    pub dynamic_elsewhere: Option<String>,
+    /// Rows outside of the predicate by which the script replaces rows were written too, or ended it.
+    pub uncovered: bool,
+}
+
 /// A change that stands for the writes into one target, for rules to answer to.
-pub fn change(job: &Job, target: &str, observed: Option<&Observed>, table: Option<&TableFacts>) -> Change {
+pub fn change(
+    job: &Job,
+    target: &str,
+    observed: Option<&Observed>,
+    table: Option<&TableFacts>,
+    beside: &Beside,
+) -> Change {
     let all = writes_into(job, target);
     let place = deciding_place(&all, observed);
     let data: Vec<&Placed<'_>> =
@@ -126,6 +141,7 @@ pub fn change(job: &Job, target: &str, observed: Option<&Observed>, table: Optio
         })
         .collect();
     let error = observed.and_then(|seen| seen.error.as_ref());
+    let mode = overwrite_mode(job, last.map(|placed| &placed.write.place));
     let parallel = all.iter().filter(|placed| placed.parallel).count() > 1;
     let mut change = Change::new("batch-write", &job.path)
         .fact("dataset", target)
@@ -141,7 +157,10 @@ pub fn change(job: &Job, target: &str, observed: Option<&Observed>, table: Optio
         .fact("deduplicated", merges.iter().all(|merge| deduplicated(&merge.source)))
         .fact("deleted_first", deleted_first)
         .fact("in_batch_function", all.iter().any(|placed| placed.in_batch_function))
-        .fact("session_mode", session_mode(job))
+        .fact("session_mode", if mode.dynamic { "dynamic" } else { "" })
+        .fact("mode_elsewhere", mode.elsewhere.or(beside.dynamic_elsewhere.clone()).unwrap_or_default())
+        .fact("covered", !beside.uncovered)
+        .fact("once_by_batch", all.iter().all(|placed| known_by_number(placed.write)))
         .fact("nondeterministic", function.is_some())
         .fact("function", function.unwrap_or_default())
         .fact("error_class", error.map(|(error, _)| error.class.clone()).unwrap_or_default())
@@ -151,15 +170,70 @@ pub fn change(job: &Job, target: &str, observed: Option<&Observed>, table: Optio
     change
 }
 
-/// The mode that the script sets for its session before it ends.
-fn session_mode(job: &Job) -> String {
+const MODE: &str = "spark.sql.sources.partitionOverwriteMode";
+
+/// The session's overwrite mode at one write.
+struct OverwriteMode {
+    dynamic: bool,
+    /// Where the script makes it dynamic without that holding for the write.
+    elsewhere: Option<String>,
+}
+
+/// Follows the script's own settings up to a write, and beyond it.
+fn overwrite_mode(job: &Job, place: Option<&Place>) -> OverwriteMode {
     let mut steps = Vec::new();
     all_steps(&job.steps, &mut steps);
-    let mode = steps.into_iter().rev().find_map(|step| match step {
-        Step::Conf { key, value, .. } if key == "spark.sql.sources.partitionOverwriteMode" => Some(value.clone()),
+    let line = |place: &Place| place.span().map(|span| format!("{}:{}", span.path, span.line));
+    let is_write = |step: &Step| match (step, place.and_then(Place::span)) {
+        (Step::Write(write), Some(span)) => write.place.span() == Some(span),
+        _ => false,
+    };
+    let at = steps.iter().rposition(|step| is_write(step)).unwrap_or(steps.len());
+    let mut set: Option<&Place> = None;
+    let mut lost = None;
+    let mut later = None;
+    for (index, step) in steps.iter().enumerate() {
+        let Step::Conf { key, value, place } = step else { continue };
+        if key != MODE {
+            continue;
+        }
+        let dynamic = value.as_deref().is_some_and(|value| value.eq_ignore_ascii_case("dynamic"));
+        match (index < at, dynamic) {
+            (true, true) => set = Some(place),
+            (true, false) => {
+                lost = set.take().and_then(line).map(|then| match line(place) {
+                    Some(now) => format!("at {then}, and taken back at {now}"),
+                    None => format!("at {then}, and taken back"),
+                });
+            }
+            (false, true) => later = later.or_else(|| line(place).map(|line| format!("at {line}, after it"))),
+            (false, false) => {}
+        }
+    }
+    OverwriteMode { dynamic: set.is_some(), elsewhere: lost.or(later).filter(|_| set.is_none()) }
+}
+
+/// Where a script sets the overwrite mode to dynamic.
+pub fn sets_dynamic(job: &Job) -> Option<String> {
+    let mut steps = Vec::new();
+    all_steps(&job.steps, &mut steps);
+    steps.into_iter().find_map(|step| match step {
+        Step::Conf { key, value: Some(value), place } if key == MODE && value.eq_ignore_ascii_case("dynamic") => {
+            let line = place.span().map(|span| format!(":{}", span.line)).unwrap_or_default();
+            Some(format!("in {}{line}, for that script's own session", job.path))
+        }
         _ => None,
-    });
-    mode.flatten().unwrap_or_default().to_lowercase()
+    })
+}
+
+/// Delta leaves out an append of a version that it has seen of the same application.
+fn known_by_number(write: &BatchWrite) -> bool {
+    ["txnappid", "txnversion"].iter().all(|option| write.options.contains_key(*option))
+}
+
+/// The write replaces what a predicate says.
+pub fn replaces_by_predicate(write: &BatchWrite) -> bool {
+    write.replace_where.is_some() || matches!(write.operation, WriteOperation::OverwriteWhere(_))
 }
 
 /// Matched updates have a condition of their own.

@@ -227,6 +227,10 @@ impl Run<'_> {
             .any(|name| write.options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case("true")));
         let lake = self.lake(key)?;
         let open = lake.delta || lake.flag("write.spark.accept-any-schema");
+        // INSERT and insertInto go by position: what the query calls its columns counts for nothing.
+        if lake.delta && !merges && !write.by_name && matches!(write.api, WriteApi::Sql | WriteApi::InsertInto) {
+            return Ok(());
+        }
         let extra: Vec<Field> =
             given.fields.iter().filter(|field| lake.schema.field(&field.name).is_none()).cloned().collect();
         if !open {

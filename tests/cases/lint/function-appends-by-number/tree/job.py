@@ -1,0 +1,6 @@
+def write(batch, number):
+    (batch.write.option("txnAppId", "orders").option("txnVersion", number)
+        .mode("append").saveAsTable("main.sales.orders"))
+
+(spark.readStream.table("main.sales.staging").writeStream
+    .foreachBatch(write).option("checkpointLocation", "/chk/orders").trigger(availableNow=True).start())

@@ -1,0 +1,1 @@
+INSERT OVERWRITE main.sales.orders SELECT id, v, d FROM main.sales.staging;

@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders;
+CREATE FLOW old AS INSERT INTO ONCE orders BY NAME SELECT id, amount FROM raw.sales.old_orders;

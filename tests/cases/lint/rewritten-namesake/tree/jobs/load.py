@@ -1,0 +1,1 @@
+spark.table("main.raw.campaigns").write.mode("overwrite").saveAsTable("main.ingestion.campaign")

@@ -1,0 +1,1 @@
+DELETE FROM main.crm.customers WHERE id = 7;

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE copies AS SELECT id, v FROM STREAM(main.crm.customers);

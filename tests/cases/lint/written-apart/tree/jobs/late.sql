@@ -1,0 +1,1 @@
+INSERT INTO other.sales.orders SELECT id FROM main.sales.late;

@@ -1,0 +1,1 @@
+INSERT INTO main.sales.orders SELECT id FROM main.sales.late;
