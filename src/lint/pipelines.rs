@@ -103,14 +103,26 @@ fn collisions(pipeline: &Pipeline) -> Vec<Change> {
         change.dataset = Some(QualifiedName::parse(&name));
         change
     };
+    // Files of a bare folder may be versions of one pipeline in two languages: which of them run together, nothing says.
+    let together = |place: &Place, other: &Place| {
+        let path = |place: &Place| place.span().map(|span| span.path.to_string());
+        pipeline.kind != PipelineKind::Folder || path(place) == path(other)
+    };
     let mut found = Vec::new();
     for (at, dataset) in pipeline.datasets.iter().enumerate().filter(|(_, dataset)| !dataset.template) {
-        let earlier = pipeline.datasets.iter().take(at).find(|other| other.name == dataset.name && !other.template);
+        let earlier = pipeline
+            .datasets
+            .iter()
+            .take(at)
+            .find(|other| other.name == dataset.name && !other.template && together(&dataset.place, &other.place));
         found.extend(earlier.map(|other| change("table", dataset.name.to_string(), &dataset.place, &other.place)));
     }
     let templates = |flow: &Flow| flow.name.contains('{') || flow.target.is_template();
     for (at, flow) in pipeline.flows.iter().enumerate().filter(|(_, flow)| !templates(flow)) {
-        let same = |other: &&Flow| other.name.eq_ignore_ascii_case(&flow.name) && other.target != flow.target;
+        let same = |other: &&Flow| {
+            let named = other.name.eq_ignore_ascii_case(&flow.name) && other.target != flow.target;
+            named && together(&flow.place, &other.place)
+        };
         let earlier = pipeline.flows.iter().take(at).filter(|other| !templates(other)).find(same);
         found.extend(earlier.map(|other| change("flow", flow.name.clone(), &flow.place, &other.place)));
     }

@@ -98,9 +98,8 @@ impl Interpreter<'_> {
         let context = Context::in_pipeline(origin, self.pipeline);
         let mut session = std::mem::take(&mut self.sql_session);
         if self.job.is_on() {
-            let place = Place::from(context.origin.span((1, 1), (1, 1)));
             self.sql_session = session;
-            statement(self, text, &place);
+            run(self, text, &context, None);
             return;
         }
         let definitions = sql::define(text, &context, &mut session);
@@ -111,9 +110,16 @@ impl Interpreter<'_> {
 
 /// A command: a temporary view is kept, anything else has no rows to follow.
 pub fn statement(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) {
+    let context = interpreter.sql_context(place);
+    run(interpreter, text, &context, Some(place));
+}
+
+/// Each statement of a text, at its own place where `call` is none: text inside a call has no lines of its own.
+fn run(interpreter: &mut Interpreter<'_>, text: &str, context: &Context<'_>, call: Option<&Place>) {
     let mut session = Session::default();
-    let script = sql::parse_statements(text, &interpreter.sql_context(place), &mut session);
-    for (statement, _) in script.statements {
+    let script = sql::parse_statements(text, context, &mut session);
+    for (statement, own) in script.statements {
+        let place = call.unwrap_or(&own);
         match statement {
             Statement::Dataset { dataset, flow: Some(flow) } if dataset.kind == crate::model::DatasetKind::View => {
                 let plan = with_views(interpreter, flow.plan);

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT id FROM STREAM(raw.sales.orders);
