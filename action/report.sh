@@ -26,7 +26,8 @@ worst=none
 findings=0
 if [ -s "$reports/pipelint.json" ]; then
   worst=$(jq -r '.summary.worst // "none"' "$reports/pipelint.json")
-  findings=$(jq -r '.findings | length' "$reports/pipelint.json")
+  # A note alone is no reason for a comment.
+  findings=$(jq -r '[.findings[] | select(.severity != "note")] | length' "$reports/pipelint.json")
 fi
 if [ -s "$reports/pipelint.md" ]; then
   # A job summary holds 1 MiB at most.

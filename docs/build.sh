@@ -8,9 +8,11 @@ rm -rf "$book"
 mkdir -p "$book"
 cp -r docs/book.toml docs/src "$book/"
 cargo run --quiet -- rules --markdown "$book/src/rules"
-# mdBook renders what its summary names.
-for page in "$book"/src/rules/*/*.md; do
-  id=$(basename "$page" .md)
-  echo "  - [$id](${page#"$book/src/"})" >>"$book/src/SUMMARY.md"
+# mdBook renders what its summary names: the rules below their categories.
+for folder in "$book"/src/rules/*/; do
+  echo "  - [$(basename "$folder")]()" >>"$book/src/SUMMARY.md"
+  for page in "$folder"*.md; do
+    echo "    - [$(basename "$page" .md)](${page#"$book/src/"})" >>"$book/src/SUMMARY.md"
+  done
 done
 mdbook build "$book" --dest-dir "$PWD/target/docs"

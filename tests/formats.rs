@@ -82,6 +82,28 @@ fn sarif_has_relative_paths_rules_fingerprints_and_code_flows() {
     assert!(steps.len() > 1, "no table below is reached");
 }
 
+/// What is wrong with a SARIF log by the official schema of SARIF 2.1.0, as OASIS publishes it.
+fn sarif_errors(report: &Report) -> Vec<String> {
+    let schema: Value = serde_json::from_str(include_str!("schemas/sarif-schema-2.1.0.json")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let log = serde_json::from_str(&text(report, Format::Sarif)).expect("JSON");
+    validator.iter_errors(&log).map(|error| format!("{error} at {}", error.instance_path())).collect()
+}
+
+#[test]
+fn sarif_is_valid_by_the_official_schema() {
+    let unreadable =
+        compared(&[("p/a.sql", ORDERS)], &[("p/a.sql", "CREATE STREAMING TABLE orders AS SELEC"), ("p/n.ipynb", "{")]);
+    let moved = compared(&[("p/a.sql", ORDERS)], &[("q/a.sql", ORDERS)]);
+    for report in [sample(), hostile(), wide(60), unreadable, moved] {
+        assert_eq!(sarif_errors(&report), Vec::<String>::new());
+    }
+    let mut invalid: Value = serde_json::from_str(include_str!("schemas/sarif-schema-2.1.0.json")).expect("JSON");
+    invalid["required"] = serde_json::json!(["version", "runs", "absent"]);
+    let validator = jsonschema::validator_for(&invalid).expect("a schema");
+    assert!(!validator.is_valid(&serde_json::from_str(&text(&sample(), Format::Sarif)).expect("JSON")));
+}
+
 #[test]
 fn fingerprints_stay_where_lines_move() {
     let moved = format!("-- a new first line\n\n{ORDERS}");
