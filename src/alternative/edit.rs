@@ -49,15 +49,30 @@ pub fn text(tree: &dyn Tree, path: &str) -> Option<String> {
 
 /// The byte of a line and a column, both counted from 1, columns in characters.
 pub fn byte(text: &str, line: u32, column: u32) -> Option<usize> {
-    let line = usize::try_from(line).ok()?.checked_sub(1)?;
-    let column = usize::try_from(column).ok()?.checked_sub(1)?;
-    let start = match line {
-        0 => 0,
-        _ => text.match_indices('\n').nth(line - 1)?.0 + 1,
-    };
-    let rest = text.get(start..)?;
-    let offset = rest.char_indices().map(|(at, _)| at).chain([rest.len()]).nth(column)?;
-    Some(start + offset)
+    Lines::of(text).byte(line, column)
+}
+
+/// A text with the bytes at which its lines begin, for looking up many places.
+pub struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Lines { text, starts }
+    }
+
+    /// The byte of a line and a column, both counted from 1, columns in characters.
+    pub fn byte(&self, line: u32, column: u32) -> Option<usize> {
+        let line = usize::try_from(line).ok()?.checked_sub(1)?;
+        let column = usize::try_from(column).ok()?.checked_sub(1)?;
+        let start = *self.starts.get(line)?;
+        let rest = self.text.get(start..)?;
+        let offset = rest.char_indices().map(|(at, _)| at).chain([rest.len()]).nth(column)?;
+        Some(start + offset)
+    }
 }
 
 /// What `git apply` takes.

@@ -333,6 +333,7 @@ impl<'a> Statement<'a> {
 
 fn lex(text: &str) -> Option<Vec<Lexeme>> {
     let tokens = Tokenizer::new(&DatabricksDialect {}, text).tokenize_with_location().ok()?;
+    let lines = super::edit::Lines::of(text);
     let mut lexemes = Vec::new();
     for token in tokens {
         let kind = match &token.token {
@@ -344,8 +345,7 @@ fn lex(text: &str) -> Option<Vec<Lexeme>> {
             Token::Comma => Kind::Comma,
             _ => Kind::Other,
         };
-        let byte =
-            |line: u64, column: u64| super::edit::byte(text, u32::try_from(line).ok()?, u32::try_from(column).ok()?);
+        let byte = |line: u64, column: u64| lines.byte(u32::try_from(line).ok()?, u32::try_from(column).ok()?);
         let start = byte(token.span.start.line, token.span.start.column)?;
         lexemes.push(Lexeme { kind, bytes: start..byte(token.span.end.line, token.span.end.column)? });
     }
