@@ -71,6 +71,8 @@ pub struct FlowConfirmation {
     pub error_class: Option<String>,
     pub message: Option<String>,
     pub reason: Option<String>,
+    /// The dataset that it reads from, directly or not, whose failure kept it from running.
+    pub stopped_by: Option<QualifiedName>,
     /// The seed that showed it, where rows were generated.
     pub seed: Option<u64>,
     /// The rows were made to fit every cast, because the query cannot compute with others.
@@ -191,6 +193,7 @@ fn confirmation(flow: FlowObservation, run: &Run) -> FlowConfirmation {
         error_class: flow.error.as_ref().map(|error| error.class.clone()),
         message: flow.error.map(|error| error.message),
         reason: flow.reason,
+        stopped_by: flow.stopped_by,
         seed: run.seed,
         fitting: run.fitting,
         uninterpreted: flow.uninterpreted,

@@ -1,7 +1,8 @@
 //! From an outcome to effects: which rows of a table are not what a full refresh would make them, and which flow brought it about.
 
 use super::engine::{Multiset, Outcome, Reports, minus, plus, rows_of};
-use crate::analyze::Analysis;
+use super::slice;
+use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::engine::{
     ExecutionError, FlowReport, FlowStatus, Stage, dataset_location, defines_view, identity, location,
 };
@@ -16,6 +17,8 @@ pub struct FlowObservation {
     pub effect: Option<Effect>,
     pub error: Option<ExecutionError>,
     pub reason: Option<String>,
+    /// The dataset that it reads from, directly or not, whose failure kept it from running.
+    pub stopped_by: Option<QualifiedName>,
     pub uninterpreted: BTreeSet<String>,
 }
 
@@ -106,7 +109,7 @@ pub fn observe(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Observ
         if pipeline.flows.get(analyzed.flow).is_none_or(|flow| defines_view(pipeline, flow)) {
             continue;
         }
-        flows.push(observe_flow(before, pipeline, index, analyzed.pipeline, outcome));
+        flows.push(observe_flow((before, after), pipeline, (analyzed.pipeline, index), outcome));
     }
     flows.extend(removed_flows(before, after, outcome));
     let tables = observe_tables(before, after, outcome);
@@ -160,7 +163,49 @@ fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &Flow) -> Option<(u
     named.or(renamed).map(|(pipeline, index, _)| (*pipeline, *index))
 }
 
-fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize, outcome: &Outcome) -> FlowObservation {
+/// Why a flow did not run even from nothing: the first flow that feeds it and failed, or the graph of its pipeline.
+fn stopped(
+    mut observation: FlowObservation,
+    after: &Analysis,
+    (at, index): (usize, usize),
+    outcome: &Outcome,
+) -> FlowObservation {
+    let place = after.flows.get(index).and_then(|flow| place_of(after, flow));
+    let mut feeding = slice::with_sources([after, after], &place.iter().cloned().collect());
+    feeding.retain(|other| Some(other) != place.as_ref());
+    let cause = after.flows.iter().enumerate().find_map(|(other, flow)| {
+        let feeds =
+            flow.pipeline == at && other != index && place_of(after, flow).is_some_and(|p| feeding.contains(&p));
+        let (_, error) = failure(&outcome.control, at, other).filter(|_| feeds)?;
+        let target = &after.workspace.pipelines.get(at)?.flows.get(flow.flow)?.target;
+        Some((target.clone(), error))
+    });
+    let Some((target, error)) = cause else {
+        observation.reason = Some("the graph of its pipeline failed".to_owned());
+        return observation;
+    };
+    observation.reason = Some(match (error.is_unsupported(), error.tells_of_values()) {
+        (true, _) => format!("it reads `{target}`, which was not run: {}", error.message),
+        (_, true) => format!("it reads `{target}`, whose query the generated rows do not fit: {}", error.message),
+        _ => format!("it reads `{target}`, which fails ({})", error.class),
+    });
+    if !error.is_unsupported() && !error.tells_of_values() {
+        observation.stopped_by = Some(target);
+    }
+    observation
+}
+
+fn place_of(analysis: &Analysis, flow: &AnalyzedFlow) -> Option<String> {
+    let pipeline = analysis.workspace.pipelines.get(flow.pipeline)?;
+    location(pipeline, pipeline.flows.get(flow.flow)?)
+}
+
+fn observe_flow(
+    (before, after): (&Analysis, &Analysis),
+    pipeline: &Pipeline,
+    (at, index): (usize, usize),
+    outcome: &Outcome,
+) -> FlowObservation {
     let control = failure(&outcome.control, at, index);
     let resumed = failure(outcome.after.last(), at, index);
     let flow = outcome.after.last().or(outcome.control.last()).and_then(|reports| report(reports, at, index));
@@ -179,6 +224,7 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         effect: None,
         error: None,
         reason: None,
+        stopped_by: None,
         uninterpreted,
     };
     let definition = pipeline.flows.iter().find(|flow| flow.name == name && flow.target == dataset);
@@ -210,8 +256,7 @@ fn observe_flow(before: &Analysis, pipeline: &Pipeline, index: usize, at: usize,
         .and_then(|reports| report(reports, at, index))
         .is_some_and(|r| r.status == FlowStatus::Skipped)
     {
-        observation.reason = Some("what it reads from, or the graph of its pipeline, failed".to_owned());
-        return observation;
+        return stopped(observation, after, (at, index), outcome);
     }
     let Some(definition) = definition else { return observation };
     let Some(place) = location(pipeline, definition) else {
@@ -336,6 +381,7 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             effect,
             error: None,
             reason: effect.is_none().then(|| UNTOLD.to_owned()),
+            stopped_by: None,
             uninterpreted: BTreeSet::new(),
         });
     }
@@ -386,7 +432,7 @@ fn refusal(before: &Analysis, after: &Analysis, outcome: &Outcome, place: &str) 
         if location(pipeline, flow).as_deref() != Some(place) {
             continue;
         }
-        let observation = observe_flow(before, pipeline, index, analyzed.pipeline, outcome);
+        let observation = observe_flow((before, after), pipeline, (analyzed.pipeline, index), outcome);
         match observation.effect {
             None => return Some(None),
             Some(effect @ (Effect::Refused | Effect::Invalid)) => worst = worst.max(Some(effect)),

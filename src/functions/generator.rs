@@ -53,8 +53,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     entry(&["inline_outer"], &Generator { outer: true, ..INLINE_PARTS }),
     entry(&["stack"], &Generator { output: stack_output, rows: stack_rows, outer: false }),
     entry(&["json_tuple"], &Generator { output: json_tuple_output, rows: json_tuple_rows, outer: false }),
-    entry(&["variant_explode"], &Generator { output: variant_output, rows: |_| Ok(Vec::new()), outer: false }),
+    entry(&["variant_explode"], &VARIANT_EXPLODE),
+    entry(&["variant_explode_outer"], &Generator { outer: true, ..VARIANT_EXPLODE_PARTS }),
 ];
+
+const VARIANT_EXPLODE_PARTS: Generator = Generator { output: variant_output, rows: variant_rows, outer: false };
+static VARIANT_EXPLODE: Generator = VARIANT_EXPLODE_PARTS;
 
 const EXPLODE_PARTS: Generator =
     Generator { output: |args| exploded(args, false), rows: |c| explode(c, false), outer: false };
@@ -198,4 +202,60 @@ fn variant_output(_: &[Argument]) -> Vec<Field> {
         Field::new("key", DataType::String),
         Field::not_null("value", DataType::Variant),
     ]
+}
+
+/// Items of an array without a key, members of an object in the order of their keys; nothing of any other value
+/// (`VariantExplode`).
+fn variant_rows(call: &Invocation) -> Result<Vec<Vec<Value>>, EvalError> {
+    let document = match call.arg(0) {
+        Value::Variant(document) => json_path::parse(document),
+        // One row stands for the unknown value, so that equal inputs stay equal.
+        opaque @ Value::Opaque(_) => return Ok(vec![vec![Value::Int(0), Value::Null, opaque.clone()]]),
+        _ => None,
+    };
+    let value = |item: &serde_json::Value| Value::Variant(json_path::write_sorted(item).into());
+    let pairs: Vec<(Value, Value)> = match &document {
+        Some(serde_json::Value::Array(items)) => items.iter().map(|item| (Value::Null, value(item))).collect(),
+        Some(serde_json::Value::Object(members)) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by(|a, b| a.0.cmp(b.0));
+            members.into_iter().map(|(key, item)| (Value::string(key.as_str()), value(item))).collect()
+        }
+        _ => Vec::new(),
+    };
+    Ok((0i32..).zip(pairs).map(|(at, (key, value))| vec![Value::Int(at), key, value]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::EvalContext;
+
+    #[test]
+    fn a_variant_gives_its_items_or_its_members() {
+        let rows = |document: &str| {
+            let args = [Value::Variant(document.into())];
+            let call = Invocation {
+                args: &args,
+                types: &[DataType::Variant],
+                result: &DataType::Unknown,
+                context: &EvalContext::default(),
+                lambda: None,
+            };
+            VARIANT_EXPLODE.rows(&call, 3).unwrap()
+        };
+        let variant = |text: &str| Value::Variant(text.into());
+        assert_eq!(
+            rows("[1,\"a\"]"),
+            [vec![Value::Int(0), Value::Null, variant("1")], vec![Value::Int(1), Value::Null, variant("\"a\"")]]
+        );
+        assert_eq!(
+            rows("{\"b\":2,\"a\":null}"),
+            [
+                vec![Value::Int(0), Value::string("a"), variant("null")],
+                vec![Value::Int(1), Value::string("b"), variant("2")]
+            ]
+        );
+        assert!(rows("5").is_empty());
+    }
 }

@@ -145,6 +145,11 @@ impl Confirmation {
         Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
     }
 
+    /// Nothing was observed, because a flow that it reads from fails.
+    pub fn was_stopped(&self) -> bool {
+        matches!(self, Confirmation::Ran { run, .. } if run.observed.is_none() && run.stopped_by.is_some())
+    }
+
     /// Takes an unclaimed observation as the consequence of what happens upstream: no contradiction of this flow's claim.
     pub fn explained_by(&mut self, upstream: &str) {
         if let Confirmation::Ran { agrees, follows_from, .. } = self {

@@ -434,7 +434,8 @@ fn holds_rows_only_of_now(observed: Option<Effect>) -> bool {
 
 /// A flow that only passes on what happened to a table it reads is no contradiction of its own claim: the impact tells it.
 fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows: &mut [FlowVerdict]) {
-    if flows.iter().flat_map(FlowVerdict::confirmations).all(|(_, told)| told.agrees() != Some(false)) {
+    let open = |told: &Confirmation| told.agrees() == Some(false) || told.was_stopped();
+    if !flows.iter().flat_map(FlowVerdict::confirmations).any(|(_, told)| open(told)) {
         return;
     }
     let mut affected: BTreeMap<usize, String> = BTreeMap::new();
@@ -452,7 +453,7 @@ fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows
         let Some(upstream) = upstream else { continue };
         let spark = verdict.spark.as_mut().map(|spark| &mut spark.confirmation);
         for confirmation in verdict.confirmation.as_mut().into_iter().chain(spark) {
-            if confirmation.agrees() == Some(false) {
+            if open(confirmation) {
                 confirmation.explained_by(upstream);
             }
         }
