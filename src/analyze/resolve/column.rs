@@ -227,7 +227,10 @@ impl Resolver<'_> {
 
     fn among(&mut self, relations: &[&Relation], parts: &[String], place: &Place) -> Option<Expr> {
         match find(relations.iter().flat_map(|r| r.output.iter()), parts) {
-            Found::Column(attribute, fields) => return Some(with_fields(Expr::Attribute(attribute), &fields)),
+            Found::Column(attribute, fields) => {
+                self.check_fields(&attribute, &fields, place);
+                return Some(with_fields(Expr::Attribute(attribute), &fields));
+            }
             Found::Ambiguous(candidates) => return Some(self.ambiguous(&candidates, parts, place)),
             Found::Nothing => {}
         }
@@ -235,6 +238,23 @@ impl Resolver<'_> {
             return Some(with_fields(Expr::Attribute(attribute), &fields));
         }
         None
+    }
+
+    /// Spark's FIELD_NOT_FOUND: a path of fields that leaves a struct whose fields are known.
+    fn check_fields(&mut self, attribute: &Attribute, fields: &[String], place: &Place) {
+        let mut data_type = &attribute.data_type;
+        for field in fields {
+            let DataType::Struct(known) = data_type else { return };
+            match known.iter().find(|candidate| same_name(&candidate.name, field)) {
+                Some(found) => data_type = &found.data_type,
+                None => {
+                    let names: Vec<&str> = known.iter().take(8).map(|field| field.name.as_str()).collect();
+                    let (column, names) = (attribute.name.as_ref(), names.join("`, `"));
+                    let message = format!("there is no field `{field}` in `{column}`; there are `{names}`");
+                    return self.error("FIELD_NOT_FOUND", message, place);
+                }
+            }
+        }
     }
 
     /// A column of an open relation that was named before: as good as a known one.
