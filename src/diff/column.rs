@@ -1,9 +1,11 @@
 //! Columns that a flow gives: added, dropped, renamed, retyped, or computed otherwise.
 
 use super::change::Change;
-use super::flow::{Comparison, Explained};
-use crate::analyze::{OutputColumn, SourceAspect};
-use crate::model::{DataType, Field, Schema, Source, SourceFacts};
+use super::flow::{Comparison, Explained, Side};
+use super::pair::FlowRef;
+use crate::analyze::{Analysis, OutputColumn, SourceAspect};
+use crate::model::{DataType, Field, QualifiedName, Schema, Source, SourceFacts};
+use std::collections::BTreeSet;
 
 /// Functions that give other values every time they run.
 const NONDETERMINISTIC: &[&str] = &[
@@ -96,7 +98,8 @@ fn compare_column(
             .fact("widening_enabled", enabled);
         return Some(change.places(&old.place, &new.place));
     }
-    if old.text != new.text && !explained.covers(&old.text, &new.text) {
+    let same = old.text == new.text || is_same_union(comparison, &old.text, &new.text);
+    if !same && !explained.covers(&old.text, &new.text) {
         let change = Change::new("expression-changed", pipeline)
             .fact("column", new.name.as_str())
             .values(old.text.as_str(), new.text.as_str())
@@ -109,37 +112,116 @@ fn compare_column(
     })
 }
 
-/// The column is that of a source outside the repository, which did not have it before: older rows have nothing to put there.
-/// A table of the repository that gains a column would have it in its old rows too, once it is refreshed; and a reader's own
-/// schema says what was read of files, not what they held.
+/// Both unite the same values, with the branches in another order. Only where every branch reads a source of its own: otherwise the
+/// texts do not tell the branches apart.
+fn is_same_union(comparison: &Comparison, old: &str, new: &str) -> bool {
+    let sorted = |mut texts: Vec<String>| {
+        texts.sort();
+        texts
+    };
+    let of = |side: Vec<&SourceAspect>| sorted(side.into_iter().map(|source| source.text.clone()).collect());
+    let (before, after) = (of(comparison.before.streams()), of(comparison.after.streams()));
+    let distinct = before.windows(2).all(|pair| pair.first() != pair.last());
+    let (Some(old), Some(new)) = (branches(old), branches(new)) else { return false };
+    distinct && before == after && sorted(old) == sorted(new)
+}
+
+/// The values of each branch of a `union(…)`.
+fn branches(text: &str) -> Option<Vec<String>> {
+    let inner = text.strip_prefix("union(")?.strip_suffix(')')?;
+    let mut depth = 0_i32;
+    let mut found = vec![String::new()];
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        match found.last_mut() {
+            Some(branch) if depth != 0 || c != ',' => branch.push(c),
+            _ => found.push(String::new()),
+        }
+    }
+    Some(found.into_iter().map(|branch| branch.trim().to_owned()).collect())
+}
+
+/// The column comes from a source outside the repository that did not have it before: older rows have nothing to put there. Tables
+/// of the repository between the two pass it on.
 fn is_new_in_source(comparison: &Comparison, text: &str) -> bool {
-    let sources = &comparison.before.analyzed.signature.sources;
     let texts = comparison.before.streams();
-    texts.iter().zip(sources).any(|(aspect, source)| {
+    let of_source = |aspect: &&SourceAspect| -> Option<bool> {
+        let column = text.strip_prefix(aspect.text.as_str())?.strip_prefix('.')?;
+        let (Source::Table(name) | Source::ChangeFeed(name)) = &aspect.source else { return None };
+        passes_on_new(comparison, name, column.trim_matches('`'), &mut BTreeSet::new())
+    };
+    if let Some(passed_on) = texts.iter().find_map(of_source) {
+        return passed_on;
+    }
+    lacks(&comparison.before, text)
+}
+
+/// A source that the flow reads from outside is known, and had no column that a text names.
+fn lacks(before: &Side, text: &str) -> bool {
+    let sources = &before.analyzed.signature.sources;
+    before.streams().iter().zip(sources).any(|(aspect, source)| {
         let column = text.strip_prefix(aspect.text.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        let held = held_by(comparison, aspect, &source.schema).filter(|held| held.complete && !held.fields.is_empty());
+        let held = held_by(before, aspect, &source.schema).filter(|held| held.complete && !held.fields.is_empty());
         column.zip(held).is_some_and(|(column, held)| held.field(column.trim_matches('`')).is_none())
     })
 }
 
-/// The columns that a source outside the repository is known to have held before.
-fn held_by<'a>(comparison: &Comparison<'a>, aspect: &SourceAspect, read: &'a Schema) -> Option<&'a Schema> {
+/// The columns that a source outside the repository is known to have held. A reader's own schema says what was read of files, not what
+/// they held.
+fn held_by<'a>(before: &Side<'a>, aspect: &SourceAspect, read: &'a Schema) -> Option<&'a Schema> {
     match &aspect.source {
-        Source::Table(name) | Source::ChangeFeed(name) => {
-            let pipelines = &comparison.before.analysis.workspace.pipelines;
-            let defined = pipelines.iter().flat_map(|pipeline| &pipeline.datasets).any(|d| d.name == *name);
-            (!defined).then_some(read)
-        }
+        Source::Table(_) | Source::ChangeFeed(_) => Some(read),
         Source::Files { path, .. } => {
             let folder = |path: &str| path.trim_end_matches('/').to_owned();
             let named = |facts: &&SourceFacts| {
                 folder(&facts.name) == folder(path)
                     || facts.path.as_deref().is_some_and(|at| folder(at) == folder(path))
             };
-            comparison.before.pipeline.sources.iter().find(named)?.schema.as_ref()
+            before.pipeline.sources.iter().find(named)?.schema.as_ref()
         }
         Source::Connector { .. } => None,
     }
+}
+
+/// Every flow into a table of the repository gives the column from a source that did not have it. None for other tables.
+/// `seen` are the tables that the column was followed through; what they tell is told once.
+fn passes_on_new(
+    comparison: &Comparison,
+    table: &QualifiedName,
+    column: &str,
+    seen: &mut BTreeSet<String>,
+) -> Option<bool> {
+    let (before, after) = (comparison.before.analysis, comparison.after.analysis);
+    let (old, new) = (flows_into(before, table), flows_into(after, table));
+    if old.is_empty() {
+        return None;
+    }
+    if seen.len() >= MAX_TABLES || !seen.insert(table.key()) {
+        return Some(seen.contains(&table.key()));
+    }
+    let mut is_new = |reference: &FlowRef| -> Option<bool> {
+        let flow = Side::new(after, *reference)?;
+        let old = old.iter().filter_map(|old| Side::new(before, *old)).find(|old| old.flow.name == flow.flow.name)?;
+        let text = &find(&flow.analyzed.aspects.outputs, column)?.text;
+        let above = old.streams().into_iter().find_map(|aspect| {
+            let column = text.strip_prefix(aspect.text.as_str())?.strip_prefix('.')?;
+            let (Source::Table(name) | Source::ChangeFeed(name)) = &aspect.source else { return None };
+            passes_on_new(comparison, name, column.trim_matches('`'), seen)
+        });
+        Some(above.unwrap_or_else(|| lacks(&old, text)))
+    };
+    Some(new.iter().all(|flow| is_new(flow) == Some(true)))
+}
+
+/// Tables that a column is followed through.
+const MAX_TABLES: usize = 64;
+
+fn flows_into(analysis: &Analysis, table: &QualifiedName) -> Vec<FlowRef> {
+    let flows = analysis.flows.iter().enumerate().filter(|(_, flow)| {
+        let owner = analysis.workspace.pipelines.get(flow.pipeline);
+        owner.and_then(|owner| owner.flows.get(flow.flow)).is_some_and(|flow| flow.target == *table)
+    });
+    flows.map(|(analyzed, flow)| FlowRef { pipeline: flow.pipeline, flow: flow.flow, analyzed }).collect()
 }
 
 fn property(comparison: &Comparison, name: &str) -> Option<String> {

@@ -20,7 +20,7 @@ pub struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(analysis: &'a Analysis, reference: FlowRef) -> Option<Self> {
+    pub fn new(analysis: &'a Analysis, reference: FlowRef) -> Option<Self> {
         let pipeline = analysis.workspace.pipelines.get(reference.pipeline)?;
         let flow = pipeline.flows.get(reference.flow)?;
         Some(Side {
