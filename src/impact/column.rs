@@ -1,7 +1,7 @@
 //! Columns followed down the plans: which columns of which readers depend on a changed one, and which no longer resolve.
 
 use super::Impact;
-use crate::analyze::Analysis;
+use crate::analyze::{Analysis, Aspects, SourceAspect};
 use crate::diff::{Change, Diff};
 use crate::graph::{Graph, Vertex};
 use crate::model::{DatasetKind, Effect, QualifiedName};
@@ -13,6 +13,8 @@ struct Changed<'a> {
     pipeline: &'a str,
     column: String,
     what: What,
+    /// Paths of fields inside the column that differ; empty where all of it does.
+    fields: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +32,11 @@ pub fn follow_columns(before: &Analysis, after: &Analysis, diff: &Diff, graph: &
         let Some(changed) = changed(change) else { continue };
         let cause = format!("{}.{}", changed.dataset, changed.column);
         let mut seen = BTreeSet::new();
-        let mut pending = VecDeque::from([(changed.dataset.clone(), changed.column.clone(), vec![cause.clone()])]);
-        while let Some((dataset, column, path)) = pending.pop_front() {
-            for reader in readers(before, after, graph, changed.pipeline, &dataset, &column) {
+        let first = Used { dataset: changed.dataset.clone(), column: changed.column.clone(), fields: changed.fields };
+        let mut pending = VecDeque::from([(first, vec![cause.clone()])]);
+        while let Some((used, path)) = pending.pop_front() {
+            let column = used.column.clone();
+            for reader in readers(before, after, graph, changed.pipeline, &used, changed.what) {
                 if !seen.insert((reader.name.key(), reader.columns.clone())) {
                     continue;
                 }
@@ -48,7 +52,8 @@ pub fn follow_columns(before: &Analysis, after: &Analysis, diff: &Diff, graph: &
                     hint,
                 });
                 for column in reader.columns {
-                    pending.push_back((reader.name.clone(), column, path.clone()));
+                    let used = Used { dataset: reader.name.clone(), column, fields: Vec::new() };
+                    pending.push_back((used, path.clone()));
                 }
             }
         }
@@ -69,7 +74,54 @@ fn changed(change: &Change) -> Option<Changed<'_>> {
         pipeline: &change.pipeline,
         column: change.text(fact)?.to_owned(),
         what,
+        fields: match (change.text("type_before"), change.text("type_after")) {
+            (Some(before), Some(after)) => fields_that_differ(before, after),
+            _ => Vec::new(),
+        },
     })
+}
+
+/// Fields of two struct types that only one has, or that have other types: `b` of `struct<a:int,b:int>` and `struct<a:int>`. Empty
+/// for all other types.
+fn fields_that_differ(before: &str, after: &str) -> Vec<String> {
+    let (Some(before), Some(after)) = (fields(before), fields(after)) else { return Vec::new() };
+    let all = before.iter().chain(&after);
+    let differ = all.filter(|field| !(before.contains(field) && after.contains(field)));
+    differ.map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Names and types of a struct type's fields.
+fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
+    let inner = text.strip_prefix("struct<")?.strip_suffix('>')?;
+    let (mut depth, mut start, mut found) = (0_i32, 0, Vec::new());
+    for (at, c) in inner.char_indices().chain([(inner.len(), ',')]) {
+        depth += i32::from(matches!(c, '<' | '(')) - i32::from(matches!(c, '>' | ')'));
+        if c == ',' && depth == 0 {
+            found.push(inner.get(start..at)?.split_once(':')?);
+            start = at + 1;
+        }
+    }
+    Some(found)
+}
+
+/// A column that is looked for in readers of its dataset.
+struct Used {
+    dataset: QualifiedName,
+    column: String,
+    fields: Vec<String>,
+}
+
+impl Used {
+    /// A canonical text uses the column, or of a struct one of the fields that differ; `source` is how the text names the dataset.
+    fn in_text(&self, text: &str, source: &str) -> bool {
+        let text = text.to_lowercase();
+        let name = format!("{source}.{}", self.column).to_lowercase();
+        if self.fields.is_empty() {
+            return mentions(&text, &name, true);
+        }
+        let field = |field: &String| mentions(&text, &format!("{name}.{}", field.to_lowercase()), true);
+        mentions(&text, &name, false) || self.fields.iter().any(field)
+    }
 }
 
 /// A dataset one of whose flows uses the column.
@@ -85,14 +137,8 @@ struct Reader {
     broken: Option<String>,
 }
 
-fn readers(
-    before: &Analysis,
-    after: &Analysis,
-    graph: &Graph,
-    pipeline: &str,
-    dataset: &QualifiedName,
-    column: &str,
-) -> Vec<Reader> {
+fn readers(before: &Analysis, after: &Analysis, graph: &Graph, pipeline: &str, used: &Used, what: What) -> Vec<Reader> {
+    let dataset = &used.dataset;
     let index = after.workspace.pipelines.iter().position(|p| p.key == pipeline);
     let node = index.and_then(|index| graph.find(after, index, dataset)).or_else(|| {
         graph
@@ -117,17 +163,32 @@ fn readers(
             };
             of(before, flow.pipeline, flow.flow) == of(after, analyzed.pipeline, analyzed.flow)
         });
-        let broken = analyzed.errors.iter().find(|error| error.class.starts_with("UNRESOLVED_COLUMN"));
+        let broken = analyzed
+            .errors
+            .iter()
+            .find(|error| error.class.starts_with("UNRESOLVED_COLUMN") || error.class == "FIELD_NOT_FOUND");
         let aspects = match (broken, old) {
             (Some(_), Some(old)) => &old.aspects,
             _ => &analyzed.aspects,
         };
-        let prefixes: Vec<String> = (aspects.sources.iter())
-            .filter(|source| crate::graph::text_without_number(&source.text).eq_ignore_ascii_case(&dataset.to_string()))
-            .map(|source| format!("{}.{column}", source.text).to_lowercase())
-            .collect();
-        let uses = |text: &str| prefixes.iter().any(|prefix| mentions(&text.to_lowercase(), prefix));
-        let columns: Vec<String> = aspects.outputs.iter().filter(|o| uses(&o.text)).map(|o| o.name.clone()).collect();
+        let uses = |aspects: &Aspects, text: &str| {
+            let of_dataset = |source: &&SourceAspect| {
+                crate::graph::text_without_number(&source.text).eq_ignore_ascii_case(&dataset.to_string())
+            };
+            aspects.sources.iter().filter(of_dataset).any(|source| used.in_text(text, &source.text))
+        };
+        let outputs = |aspects: &Aspects| -> Vec<String> {
+            aspects.outputs.iter().filter(|o| uses(aspects, &o.text)).map(|o| o.name.clone()).collect()
+        };
+        let mut columns = outputs(aspects);
+        if let (What::Gone, None, Some(old)) = (what, broken, old) {
+            // What a star had passed on is not named any more.
+            let passed_on = outputs(&old.aspects).into_iter().filter(|name| !columns.contains(name));
+            let gone: Vec<String> =
+                passed_on.filter(|name| !analyzed.aspects.outputs.iter().any(|o| o.name == *name)).collect();
+            columns.extend(gone);
+        }
+        let uses = |text: &str| uses(aspects, text);
         let in_filters = aspects.filters.iter().any(|piece| uses(&piece.text))
             || aspects.joins.iter().any(|join| join.keys.iter().chain(&join.condition).any(|piece| uses(&piece.text)))
             || aspects.deduplicates.iter().any(|dedup| dedup.keys.iter().any(|piece| uses(&piece.text)))
@@ -146,13 +207,13 @@ fn readers(
     found
 }
 
-/// Whether a canonical text names a column: the whole name, not the start of a longer one.
-fn mentions(text: &str, name: &str) -> bool {
+/// Whether a canonical text names a column: the whole name, not the start of a longer one. `inside` counts its fields too.
+fn mentions(text: &str, name: &str, inside: bool) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_' || c == '`';
     text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).and_then(|head| head.chars().next_back());
         let after = text.get(at + name.len()..).and_then(|tail| tail.chars().next());
-        before.is_none_or(|c| !word(c) && c != '.') && after.is_none_or(|c| !word(c))
+        before.is_none_or(|c| !word(c) && c != '.') && after.is_none_or(|c| !word(c) && (inside || c != '.'))
     })
 }
 
@@ -178,12 +239,22 @@ fn describe(reader: &Reader, what: What, column: &str) -> (Effect, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::mentions;
+    use super::{fields_that_differ, mentions};
 
     #[test]
     fn a_column_is_not_found_inside_a_longer_name() {
-        assert!(mentions("upper(main.s.t.k)", "main.s.t.k"));
-        assert!(!mentions("upper(main.s.t.key)", "main.s.t.k"));
-        assert!(!mentions("x.main.s.t.k", "main.s.t.k"));
+        assert!(mentions("upper(main.s.t.k)", "main.s.t.k", true));
+        assert!(!mentions("upper(main.s.t.key)", "main.s.t.k", true));
+        assert!(!mentions("x.main.s.t.k", "main.s.t.k", true));
+        assert!(mentions("t.k.a", "t.k", true));
+        assert!(!mentions("t.k.a", "t.k", false));
+    }
+
+    #[test]
+    fn fields_of_structs_are_told_apart() {
+        let (before, after) =
+            ("struct<a:int,b:array<struct<x:int>>,c:decimal(10,2)>", "struct<a:int,b:array<struct<x:int>>>");
+        assert_eq!(fields_that_differ(before, after), ["c"]);
+        assert!(fields_that_differ("int", "bigint").is_empty());
     }
 }

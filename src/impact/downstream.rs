@@ -2,9 +2,9 @@
 
 use super::Impact;
 use crate::analyze::Analysis;
-use crate::diff::{Diff, FlowPair};
+use crate::diff::{Diff, FlowPair, FlowStatus};
 use crate::graph::{Edge, Graph, Vertex};
-use crate::model::{Dataset, DatasetKind, Effect, FullRefresh, Pipeline, Platform};
+use crate::model::{Dataset, DatasetKind, Effect, FullRefresh, Node, Pipeline, Platform};
 use crate::rules::{Assessment, FlowAssessment};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,17 +34,41 @@ struct Step {
     path: Vec<String>,
 }
 
-/// Follows the effect of every changed dataset to all that read it.
-pub fn follow_effects(after: &Analysis, diff: &Diff, assessment: &Assessment, graph: &Graph) -> Vec<Impact> {
+/// Changes that concern single columns: who reads none of them sees nothing.
+const OF_COLUMNS: &[&str] = &[
+    "column-added",
+    "column-dropped",
+    "column-renamed",
+    "column-case-changed",
+    "column-retyped",
+    "expression-changed",
+];
+
+/// Follows the effect of every changed dataset to all that read it. `columns` is what single columns lead to.
+pub fn follow_effects(
+    after: &Analysis,
+    diff: &Diff,
+    assessment: &Assessment,
+    graph: &Graph,
+    columns: &[Impact],
+) -> Vec<Impact> {
     let mut impacts = Vec::new();
     for ((_, name), (cause, origin)) in causes(diff, assessment) {
         let Some(node) = locate(after, graph, origin, &name) else { continue };
+        let by_column = cause == Cause::Mixed && is_of_columns(diff, origin);
+        let untouched = |reader: &Reader, edge: &Edge| {
+            let read = |impact: &Impact| {
+                impact.dataset == reader.dataset.name.to_string()
+                    && impact.because_of.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'))
+            };
+            by_column && reader.is_unchanged(diff) && understood(after, edge) && !columns.iter().any(read)
+        };
         let mut seen = BTreeSet::from([(node, cause)]);
         let mut pending = VecDeque::from([Step { node, cause, path: vec![name.clone()] }]);
         while let Some(step) = pending.pop_front() {
             for (reader, edge) in graph.readers(step.node) {
                 let Some(target) = Reader::new(after, graph, reader) else { continue };
-                if reader == node || target.dataset.kind == DatasetKind::View {
+                if reader == node || target.dataset.kind == DatasetKind::View || untouched(&target, edge) {
                     continue;
                 }
                 let Some((effect, next, hint)) =
@@ -72,6 +96,24 @@ pub fn follow_effects(after: &Analysis, diff: &Diff, assessment: &Assessment, gr
         }
     }
     impacts
+}
+
+/// Nothing but single columns of the dataset changed.
+fn is_of_columns(diff: &Diff, origin: &FlowPair) -> bool {
+    let mut changes = diff
+        .changes
+        .iter()
+        .filter(|change| change.pipeline == origin.pipeline && change.dataset.as_ref() == Some(&origin.dataset))
+        .peekable();
+    changes.peek().is_some() && changes.all(|change| OF_COLUMNS.contains(&change.kind))
+}
+
+/// Which columns the flow of a reader uses is known.
+fn understood(after: &Analysis, edge: &Edge) -> bool {
+    let Some(flow) = after.flows.get(edge.flow) else { return false };
+    let mut opaque = false;
+    flow.plan.walk(&mut |plan| opaque |= matches!(plan.node, Node::Opaque { .. } | Node::StatefulMap { .. }));
+    !opaque && flow.unresolved.is_empty() && flow.errors.is_empty()
 }
 
 /// What readers see of each changed dataset: the worst of its flows.
@@ -123,6 +165,11 @@ impl<'a> Reader<'a> {
         let Vertex::Dataset { pipeline, dataset, .. } = graph.vertex(node)? else { return None };
         let pipeline = after.workspace.pipelines.get(*pipeline)?;
         Some(Reader { pipeline, dataset: pipeline.datasets.get(*dataset)? })
+    }
+
+    fn is_unchanged(&self, diff: &Diff) -> bool {
+        let own = |pair: &&FlowPair| pair.pipeline == self.pipeline.key && pair.dataset == self.dataset.name;
+        diff.flows.iter().filter(own).all(|pair| pair.status == FlowStatus::Unchanged)
     }
 
     fn kind(&self, edge: &Edge) -> &'static str {

@@ -60,8 +60,9 @@ fn extended(path: &[String], name: String) -> Vec<String> {
 
 /// Everything below changed datasets, by cause, then by distance. `graph` is AFTER's.
 pub fn impact(before: &Analysis, after: &Analysis, diff: &Diff, assessment: &Assessment, graph: &Graph) -> Vec<Impact> {
-    let mut impacts = downstream::follow_effects(after, diff, assessment, graph);
-    impacts.extend(column::follow_columns(before, after, diff, graph));
+    let columns = column::follow_columns(before, after, diff, graph);
+    let mut impacts = downstream::follow_effects(after, diff, assessment, graph, &columns);
+    impacts.extend(columns);
     impacts
 }
 
