@@ -1,0 +1,7 @@
+CREATE OR REFRESH STREAMING TABLE customers;
+
+APPLY CHANGES INTO customers
+FROM STREAM(main.raw.customers)
+KEYS (id)
+SEQUENCE BY version
+STORED AS SCD TYPE 1;

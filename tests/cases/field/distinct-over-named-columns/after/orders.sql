@@ -1,0 +1,5 @@
+CREATE OR REFRESH STREAMING TABLE clean AS
+SELECT id, created_at, country FROM STREAM(main.raw.orders);
+
+CREATE OR REFRESH STREAMING TABLE distinct_orders AS
+SELECT DISTINCT id, created_at FROM STREAM clean WATERMARK created_at DELAY OF INTERVAL 1 HOUR;

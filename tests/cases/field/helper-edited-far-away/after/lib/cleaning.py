@@ -1,0 +1,5 @@
+from pyspark.sql import functions as F
+
+
+def cleaned(frame):
+    return frame.withColumn("country", F.lower("country"))

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders
+TBLPROPERTIES ('pipelines.reset.allowed' = 'false')
+AS
+SELECT window(created_at, '10 minutes'), count(*) AS n FROM STREAM main.raw.orders WATERMARK created_at DELAY OF INTERVAL 1 HOUR GROUP BY window(created_at, '10 minutes');

@@ -1,0 +1,2 @@
+USE SCHEMA archive;
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT id FROM STREAM(main.raw.orders);

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM read_files('/landing/orders', format => 'json')
+UNION ALL
+SELECT id, amount FROM STREAM read_files('/landing/returns', format => 'json');

@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM(main.raw.orders)
+UNION ALL
+SELECT id, amount FROM STREAM(main.raw.returns);
