@@ -40,6 +40,17 @@ fn columns(analyzed: &AnalyzedFlow) -> String {
     outputs.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")
 }
 
+/// The columns that a flow gives now, out of a table that it filled before.
+pub fn columns_before(old: &AnalyzedFlow, new: &AnalyzedFlow) -> String {
+    let outputs = &new.aspects.outputs;
+    if columns(new) == "*" {
+        return "*".to_owned();
+    }
+    let had = |name: &str| old.aspects.outputs.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    let column = |name: &str| if had(name) { quoted(name) } else { format!("NULL AS {}", quoted(name)) };
+    outputs.iter().map(|output| column(&output.name)).collect::<Vec<_>>().join(", ")
+}
+
 /// A column's name as SQL takes it.
 fn quoted(name: &str) -> String {
     let plain =

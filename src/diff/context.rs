@@ -25,7 +25,12 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
             (Some(target), Some(name)) => {
                 let of = |analysis| flow(analysis, &change.pipeline, target, name);
                 let old = of(before);
-                if let Some((flow, analyzed)) = of(after).or(old) {
+                let new = of(after);
+                if let Some((_, new)) = new {
+                    let before = old.map_or(new, |(_, analyzed)| analyzed);
+                    facts.push(("columns_before", Fact::Text(code::columns_before(before, new))));
+                }
+                if let Some((flow, analyzed)) = new.or(old) {
                     facts.extend(code::facts(flow, analyzed, change.text("source")));
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
@@ -42,6 +47,9 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                     let target = change.dataset.as_ref()?;
                     flows(analysis, &change.pipeline).find(|(flow, _)| flow.target == *target)
                 };
+                if let (Some((_, old)), Some((_, new))) = (of_dataset(before), of_dataset(after)) {
+                    facts.push(("columns_before", Fact::Text(code::columns_before(old, new))));
+                }
                 if let Some((flow, analyzed)) = of_dataset(after).or_else(|| of_dataset(before)) {
                     facts.extend(code::facts(flow, analyzed, change.text("source")));
                 }

@@ -52,6 +52,20 @@ fn what_happens(out: &mut String, book: &Runbook) {
 fn before(out: &mut String, book: &Runbook) {
     out.push_str("## Before\n\n");
     let refreshes = !book.selection.is_empty();
+    for table in book.stuck() {
+        let _ = writeln!(
+            out,
+            "- [ ] Do not deploy this as it is: the update of {} would fail, and a full refresh would not help. Take one of the alternatives, or mend the query.",
+            code(&table.dataset)
+        );
+    }
+    if !book.deleted.is_empty() {
+        item(
+            out,
+            "The deployment deletes these tables with their rows. Take one of the alternatives, or copy them aside first:",
+        );
+        fenced(out, "sql", &book.deleted.join("\n"), "  ");
+    }
     if !book.alternatives.is_empty() {
         item(out, "Read the alternatives at the end: one of them may spare the refresh.");
     }
@@ -143,8 +157,16 @@ fn before(out: &mut String, book: &Runbook) {
 fn during(out: &mut String, book: &Runbook) {
     out.push_str("## During\n\n1. Deploy the new code.\n");
     if book.selection.is_empty() {
-        out.push_str("2. Let one incremental update run. No full refresh is asked for.\n\n");
+        out.push_str(match book.stuck().next() {
+            Some(_) => "2. Let one incremental update run, once what stands in its way is out of it: a full refresh does not help.\n\n",
+            None => "2. Let one incremental update run. No full refresh is asked for.\n\n",
+        });
         return;
+    }
+    if !book.deleted.is_empty() {
+        out.push_str(
+            "   Tables that the deployment deleted are made anew, and filled from what their sources still have.\n",
+        );
     }
     out.push_str("2. Refresh in full, in this order, and nothing else:\n\n");
     for refresh in &book.selection {
@@ -211,13 +233,11 @@ fn alternatives(out: &mut String, book: &Runbook) {
     }
     out.push_str("## Alternatives\n\n");
     for alternative in &book.alternatives {
-        let _ = writeln!(
-            out,
-            "### {}: {} ({})\n",
-            code(&alternative.dataset),
-            text(&alternative.title),
-            code(&alternative.rule)
-        );
+        let dataset = match alternative.dataset.as_str() {
+            "" => String::new(),
+            name => format!("{}: ", code(name)),
+        };
+        let _ = writeln!(out, "### {dataset}{} ({})\n", text(&alternative.title), code(&alternative.rule));
         let _ = writeln!(out, "{}\n", text(&alternative.text.split_whitespace().collect::<Vec<_>>().join(" ")));
         if let Some(snippet) = &alternative.code {
             fenced(out, snippet.language, &snippet.code, "");
@@ -268,7 +288,8 @@ pub fn json(book: &Runbook) -> String {
                     "source": lossy.source,
                     "retention": lossy.retention,
                 })),
-                "copies": book.copies,
+        "deleted": book.deleted,
+        "copies": book.copies,
                 "protection": list(&book.protected, |protection| json!({
                     "pipeline": protection.pipeline,
                     "dataset": protection.dataset,

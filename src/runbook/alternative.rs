@@ -2,7 +2,7 @@
 
 use super::Snippet;
 use crate::alternative;
-use crate::model::{FullRefresh, Severity};
+use crate::model::{Effect, FullRefresh, Severity};
 use crate::review::Examination;
 use crate::rules::{Finding, RenderedRemedy};
 
@@ -23,7 +23,7 @@ pub fn alternatives(examination: &Examination) -> Vec<Alternative> {
     let asks = |finding: &&Finding| {
         finding.allowed.is_none()
             && finding.severity > Severity::Note
-            && matches!(finding.full_refresh, FullRefresh::Required | FullRefresh::Recommended)
+            && (finding.full_refresh != FullRefresh::No || matches!(finding.effect, Effect::Refused | Effect::Dropped))
     };
     let of_finding = |finding: &Finding| {
         let dataset = finding.dataset.as_ref().map(ToString::to_string).unwrap_or_default();

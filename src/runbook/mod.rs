@@ -90,6 +90,8 @@ pub struct Runbook {
     pub lossy: Vec<Lossy>,
     /// Statements that copy tables aside which a refresh cannot bring back whole.
     pub copies: Vec<String>,
+    /// The same for tables that the deployment deletes.
+    pub deleted: Vec<String>,
     /// Pipelines in dependency order, and each one's tables.
     pub selection: Vec<PipelineRefresh>,
     pub commands: Vec<Command>,
@@ -105,6 +107,16 @@ impl Runbook {
     /// Deploying is all there is to do.
     pub fn is_empty(&self) -> bool {
         self.affected.is_empty() && self.selection.is_empty() && self.automatic.is_empty()
+    }
+}
+
+impl Runbook {
+    /// Tables whose update fails whatever is refreshed.
+    pub fn stuck(&self) -> impl Iterator<Item = &AffectedTable> {
+        self.affected.iter().filter(|table| {
+            table.effect == Effect::Invalid
+                || table.effect == Effect::Refused && table.full_refresh == FullRefresh::Useless
+        })
     }
 }
 
@@ -135,6 +147,7 @@ pub fn runbook(examination: &Examination) -> Runbook {
             book.copies.push(copy(pipeline, dataset));
         }
     }
+    book.deleted = deleted(examination, &book.affected);
     book.starts = start::starts(examination, &refreshed(examination));
     book.once = once_flows(examination);
     book.verifications = verifications(examination, &book);
@@ -225,6 +238,16 @@ fn copy(pipeline: &Pipeline, dataset: &Dataset) -> String {
         (Platform::Lakeflow, true) => format!("CREATE TABLE {name}_before_refresh DEEP CLONE {name};"),
         _ => format!("CREATE TABLE {name}_before_refresh AS SELECT * FROM {name};"),
     }
+}
+
+/// Copies of tables that the deployment deletes, as they were defined before.
+fn deleted(examination: &Examination, affected: &[AffectedTable]) -> Vec<String> {
+    let dropped: BTreeSet<&str> =
+        affected.iter().filter(|table| table.effect == Effect::Dropped).map(|table| table.dataset.as_str()).collect();
+    let before = examination.before.workspace.pipelines.iter();
+    let tables = before.flat_map(|pipeline| pipeline.datasets.iter().map(move |dataset| (pipeline, dataset)));
+    let deleted = tables.filter(|(_, dataset)| dropped.contains(dataset.name.to_string().as_str()));
+    deleted.map(|(pipeline, dataset)| copy(pipeline, dataset)).collect()
 }
 
 fn once_flows(examination: &Examination) -> Vec<OnceFlow> {
