@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Versions of Apache Spark that the confirmation was tested with.
-pub const TESTED: &str = "4.1 to 4.3";
+pub const TESTED: &str = "4.3";
 
 const HOW_TO: &str = "install it with `pip install \"pyspark[pipelines]\"` (Python 3.10 or newer) and Java 17, \
 or name a Python that has it in PIPELINT_PYTHON";
@@ -28,7 +28,8 @@ pub fn find(local: bool) -> Result<Installation, NotRun> {
     let python = PathBuf::from(std::env::var_os("PIPELINT_PYTHON").unwrap_or_else(|| default.into()));
     let probe = "import pyspark, pyspark.pipelines.cli; print(pyspark.__version__)";
     let output = Command::new(&python).args(["-c", probe]).output();
-    let missing = |what: String| NotRun { reason: format!("{what}: {HOW_TO}; tested with Spark {TESTED}") };
+    let missing =
+        |what: String| NotRun { reason: format!("{what}: {HOW_TO}; needs Spark 4.1 or newer, tested with {TESTED}") };
     let output = output.map_err(|error| missing(format!("cannot start `{}` ({error})", python.display())))?;
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() {

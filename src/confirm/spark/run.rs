@@ -635,6 +635,10 @@ fn sink_place(world: &World, sink: &crate::model::Dataset) -> Json {
 fn reason(error: &ExecutionError, first: &str) -> String {
     match error.class.as_str() {
         "NO_EQUIVALENT" => first.to_owned(),
+        // The mini engine carries columns that nobody has declared; Spark's sources must have them.
+        class if class.starts_with("UNRESOLVED_COLUMN") => {
+            format!("{first} (if it comes from a source outside, declare the source's columns in pipelint.yaml)")
+        }
         class if first.contains(class) => format!("Apache Spark cannot run it: {first}"),
         class => format!("Apache Spark cannot run it ({class}): {first}"),
     }
