@@ -31,7 +31,8 @@ class Channel:
     def _read(self):
         for line in sys.stdin:
             self._lines.put(line)
-        # The JVM ends with this process, whose pipe it reads.
+        # The JVM would end with this process, whose pipe it reads, but until then it writes into the folder.
+        server.kill()
         if self.work_folder:
             shutil.rmtree(self.work_folder, ignore_errors=True)
         os._exit(0)

@@ -74,3 +74,15 @@ class Server:
                 stop()
             except Exception:
                 pass
+
+
+def kill():
+    """Ends the JVM of a local server at once."""
+    try:
+        from pyspark import SparkContext
+
+        process = SparkContext._gateway.proc
+        process.kill()
+        process.wait(10)
+    except Exception:
+        pass
