@@ -126,7 +126,8 @@ impl Generator<'_> {
 
     fn column(&mut self, field: &Field, batch: usize, at: usize) -> Json {
         let rarely = if field.data_type.is_datetime() { 20 } else { 9 };
-        if field.nullable && self.random.one_in(rarely) {
+        let null = field.nullable && self.random.one_in(rarely);
+        if null && !self.literals.never_null.contains(&field.name.to_lowercase()) {
             return Json::Null;
         }
         self.value(&field.name, &field.data_type, batch, at, 0)

@@ -15,6 +15,8 @@ pub struct Literals {
     pub forms: BTreeMap<String, Vec<TextForm>>,
     /// Microseconds: watermark delays, windows, intervals.
     pub durations: BTreeSet<i64>,
+    /// Columns that AUTO CDC takes no NULL in, in lower case: keys and what orders events.
+    pub never_null: BTreeSet<String>,
 }
 
 /// What a query takes a text for.
@@ -43,6 +45,9 @@ pub fn collect(before: &Analysis, after: &Analysis) -> Literals {
         if let Some(cdc) = &flow.cdc {
             let conditions = cdc.apply_as_deletes.iter().chain(&cdc.apply_as_truncates).chain(&cdc.sequence_by);
             conditions.for_each(|expr| literals.expression(expr, 0));
+            for expr in cdc.keys.iter().chain(&cdc.sequence_by) {
+                expr.walk(&mut |part| literals.never_null.extend(column(part)));
+            }
         }
     }
     literals

@@ -224,6 +224,21 @@ enum Change {
     Truncate,
 }
 
+/// Apache Spark takes no event without a whole key and a sequence (`AUTOCDC_MICROBATCH_VALIDATION`).
+fn validate(events: &[Event]) -> Result<(), ExecutionError> {
+    let failed = |part: &str, rows: usize, what: &str| {
+        let class = format!("AUTOCDC_MICROBATCH_VALIDATION.{part}");
+        Err(ExecutionError::new(class, format!("{rows} rows of the micro-batch have a NULL {what}")))
+    };
+    let keyless = events.iter().filter(|event| event.key.iter().any(Value::is_null)).count();
+    let unordered = events.iter().filter(|event| event.sequence.is_null()).count();
+    match (unordered, keyless) {
+        (0, 0) => Ok(()),
+        (0, rows) => failed("NULL_KEY", rows, "in a key column"),
+        (rows, _) => failed("NULL_SEQUENCE", rows, "sequencing value"),
+    }
+}
+
 /// One row of the source, as an event of a key.
 struct Event {
     key: Vec<Value>,
@@ -238,11 +253,12 @@ pub struct CdcSink<'a> {
     target: CdcTarget,
     location: &'a str,
     writer: &'a str,
+    behaviour: Behaviour,
 }
 
 impl<'a> CdcSink<'a> {
-    pub fn new(target: CdcTarget, location: &'a str, writer: &'a str) -> Self {
-        CdcSink { target, location, writer }
+    pub fn new(target: CdcTarget, location: &'a str, writer: &'a str, behaviour: Behaviour) -> Self {
+        CdcSink { target, location, writer, behaviour }
     }
 }
 
@@ -254,6 +270,9 @@ impl Sink for CdcSink<'_> {
         };
         let target = self.target.over(&table.schema);
         let mut events = target.events(batch.rows)?;
+        if !self.behaviour.is_lakeflow() {
+            validate(&events)?;
+        }
         let stored = target.stored();
         let columns = attributes(&stored);
         let rows: Vec<Row> = table.files().into_iter().flat_map(|file| scan::typed(file, &columns)).collect();

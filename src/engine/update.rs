@@ -460,7 +460,7 @@ impl Update<'_> {
         let cataloged = self.dataset(member).is_none_or(|dataset| dataset.kind != DatasetKind::Sink);
         match cdc::CdcTarget::of(member.analyzed, member.flow) {
             Some(target) => {
-                let mut sink = CdcSink::new(target, location, &writer);
+                let mut sink = CdcSink::new(target, location, &writer, Behaviour::of(self.pipeline));
                 self.run_query(at, OutputMode::Update, true, &mut sink)
             }
             None => {
@@ -561,7 +561,7 @@ impl Update<'_> {
         }
         if let Some(target) = cdc {
             let batch = stream::SinkBatch { query, batch: 0, rows: output.rows };
-            CdcSink::new(target, location, &writer).write(self.world, batch)?;
+            CdcSink::new(target, location, &writer, Behaviour::of(self.pipeline)).write(self.world, batch)?;
         } else if let Some(table) = self.world.tables.get_mut(location) {
             if replace {
                 table.replace(CommitKind::Overwrite, output.rows.rows, &output.rows.schema, Some(&writer));
