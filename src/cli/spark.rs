@@ -1,7 +1,7 @@
 //! `--engine spark|both`: what the command line says of Apache Spark.
 
 use super::{Failure, output};
-use crate::confirm::spark::{Settings, installation};
+use crate::confirm::spark::{Lakehouse, Settings, installation};
 use crate::report::safe;
 use crate::review::SparkOptions;
 use clap::ArgMatches;
@@ -20,7 +20,7 @@ pub fn options(args: &ArgMatches) -> Result<Option<SparkOptions>, Failure> {
         return Err(Failure::with_help("--confirm off runs no engine", "leave out --engine or --confirm off"));
     }
     let settings = settings(args)?;
-    let installation = installation::find(settings.remote.is_none());
+    let installation = installation::find(settings.python.as_deref(), settings.remote.is_none());
     let installation = installation.map_err(|error| match error.reason.split_once(": install ") {
         Some((what, how)) => Failure::with_help(what, format!("install {how}")),
         None => Failure::new(error.reason),
@@ -57,8 +57,9 @@ fn settings(args: &ArgMatches) -> Result<Settings, Failure> {
             ));
         }
     }
+    let table_format = Lakehouse::of(&conf).map(|lakehouse| lakehouse.table_format().to_owned());
     let time_limit = Duration::from_secs(args.get_one::<u64>("time-limit").copied().unwrap_or(300));
-    Ok(Settings { remote, conf, time_limit, ..Settings::default() })
+    Ok(Settings { remote, conf, table_format, time_limit, ..Settings::default() })
 }
 
 /// What Spark is doing, on one line of a terminal's standard error.

@@ -3,7 +3,7 @@
 use super::data::Data;
 use super::experiment::Experiment;
 use crate::engine::UpdateReport;
-use crate::model::Value;
+use crate::model::{DataType, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -66,8 +66,8 @@ pub struct Outcome {
 /// A table as a reader sees it at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableRows {
-    /// Names as the table spells them, in its order.
-    pub columns: Vec<String>,
+    /// Names as the table spells them, in its order, with their types.
+    pub columns: Vec<(String, DataType)>,
     pub rows: WrittenRows,
 }
 
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_flow_s_rows_are_known_only_where_the_engine_tells_them() {
         let flows = BTreeMap::from([(Some("a".to_owned()), rows(&[1])), (Some("b".to_owned()), rows(&[1, 2]))]);
-        let told = TableRows { columns: vec!["id".to_owned()], rows: WrittenRows::ByFlow(flows) };
+        let told = TableRows { columns: vec![("id".to_owned(), DataType::Int)], rows: WrittenRows::ByFlow(flows) };
         assert_eq!(told.of_flow("b"), Some(rows(&[1, 2])));
         assert_eq!(told.of_flow("c"), Some(Multiset::new()));
         assert_eq!(told.all().values().sum::<usize>(), 3);

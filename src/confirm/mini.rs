@@ -164,7 +164,7 @@ fn table_rows(table: &Table, schema: &Schema) -> TableRows {
         (writer, rows)
     });
     TableRows {
-        columns: schema.fields.iter().map(|field| field.name.clone()).collect(),
+        columns: schema.fields.iter().map(|field| (field.name.clone(), field.data_type.clone())).collect(),
         rows: WrittenRows::ByFlow(rows.collect()),
     }
 }

@@ -22,11 +22,11 @@ mod volatile;
 mod witness;
 
 pub use data::{Batch, Data, DataError};
-pub use engine::{Engine, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
+pub use engine::{Engine, NamedRow, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
 pub use experiment::{Experiment, Side, new_sources};
 pub use mini::{Mini, Worlds};
-pub use observe::{FlowObservation, TableObservation};
-pub use second::{Deployment, SecondConfirmation, by_flow, confirm_on};
+pub use observe::{FlowObservation, Observed, TableObservation, observe};
+pub use second::{Deployment, SecondConfirmation, by_flow, confirm_on, deployed};
 pub use sources::{SourceSet, sources};
 pub use volatile::volatile_columns;
 pub use witness::{Witness, WitnessRow, WitnessSource};
@@ -175,7 +175,7 @@ fn observed(engine: &Mini<'_>, experiment: &Experiment<'_>, runs: &[Run]) -> Con
         .par_iter()
         .map(|run| {
             let outcome = engine.outcome(experiment, &run.data);
-            let observed = observe::observe(experiment.before, experiment.after, &outcome);
+            let observed = observe(experiment.before, experiment.after, &outcome);
             let flows = observed.flows.into_iter().map(|flow| confirmation(flow, run)).collect();
             Confirmation { flows, tables: observed.tables }
         })

@@ -110,7 +110,7 @@ pub fn confirm_on(
 }
 
 /// The same pipelines as the real engine has them.
-fn deployed(analysis: &Analysis, deployment: &Deployment) -> Analysis {
+pub fn deployed(analysis: &Analysis, deployment: &Deployment) -> Analysis {
     let mut workspace = analysis.workspace.clone();
     for pipeline in &mut workspace.pipelines {
         pipeline.platform = Platform::Spark;

@@ -79,7 +79,7 @@ fn witness_sources(set: &SourceSet, data: &Data) -> Vec<WitnessSource> {
 fn columns(outcome: &Outcome, location: &str) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for tables in [&outcome.resumed, &outcome.control_end] {
-        for column in tables.get(location).iter().flat_map(|table| &table.columns) {
+        for (column, _) in tables.get(location).iter().flat_map(|table| &table.columns) {
             if !columns.iter().any(|known| known.eq_ignore_ascii_case(column)) {
                 columns.push(column.clone());
             }

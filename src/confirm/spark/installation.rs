@@ -1,7 +1,7 @@
 //! The user's Apache Spark: the Python that has it, its version, and Java.
 
 use crate::confirm::NotRun;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Versions of Apache Spark that the confirmation was tested with.
@@ -19,13 +19,15 @@ pub struct Installation {
     pub spark: String,
 }
 
-/// Finds the installation: `PIPELINT_PYTHON`, else `python3` (`python` on Windows). A local server needs Java too.
+/// Finds the installation: the named Python, else that of `PIPELINT_PYTHON`, else `python3` (`python` on Windows). A local server
+/// needs Java too.
 ///
 /// # Errors
 /// What is missing, and how to install it.
-pub fn find(local: bool) -> Result<Installation, NotRun> {
-    let default = if cfg!(windows) { "python" } else { "python3" };
-    let python = PathBuf::from(std::env::var_os("PIPELINT_PYTHON").unwrap_or_else(|| default.into()));
+pub fn find(python: Option<&Path>, local: bool) -> Result<Installation, NotRun> {
+    let default = || PathBuf::from(if cfg!(windows) { "python" } else { "python3" });
+    let python = python.map(Path::to_owned).or_else(|| std::env::var_os("PIPELINT_PYTHON").map(PathBuf::from));
+    let python = python.unwrap_or_else(default);
     let probe = "import pyspark, pyspark.pipelines.cli; print(pyspark.__version__)";
     let output = Command::new(&python).args(["-c", probe]).output();
     let missing =

@@ -6,6 +6,7 @@
 
 mod driver;
 pub mod installation;
+mod lakehouse;
 mod names;
 mod outcome;
 mod replacements;
@@ -15,6 +16,7 @@ mod workspace;
 
 pub use driver::TOKEN_VARIABLE;
 pub use installation::{Installation, TESTED};
+pub use lakehouse::Lakehouse;
 
 use super::{Data, Engine, Experiment, NotRun, Outcome};
 use crate::model::Platform;
@@ -23,6 +25,7 @@ use crate::revision::Tree;
 use driver::{Conversation, Driver, StepError};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use workspace::Workspace;
@@ -50,6 +53,8 @@ pub struct RevisionCode<'a> {
 /// How Spark is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    /// The Python that has Spark; found by [`installation::find`] where none is named.
+    pub python: Option<PathBuf>,
     /// `sc://host:port` of a Spark Connect server that is there already; a local one is started where none.
     pub remote: Option<String>,
     /// Spark properties of the local server (`spark.jars.packages`, …).
@@ -62,9 +67,35 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { remote: None, conf: BTreeMap::new(), table_format: None, time_limit: Duration::from_secs(300) }
+        let conf = BTreeMap::new();
+        Settings { python: None, remote: None, conf, table_format: None, time_limit: Duration::from_secs(300) }
     }
 }
+
+/// What is done by hand to tables and checkpoints between the two revisions.
+pub type Between<'a> = &'a (dyn Fn(&mut Hands<'_>) -> Result<(), NotRun> + Sync);
+
+/// Access to the world that goes on from BEFORE to AFTER.
+pub struct Hands<'a> {
+    /// Where the checkpoints of all pipelines lie.
+    pub storage: PathBuf,
+    /// Where a source's batches lie, by the name of its table, as `batchN.*`.
+    pub sources: PathBuf,
+    /// The schema with the tables.
+    pub schema: String,
+    sql: &'a mut dyn FnMut(&str) -> Result<(), NotRun>,
+}
+
+impl Hands<'_> {
+    /// # Errors
+    /// Spark refuses the statement.
+    pub fn sql(&mut self, statement: &str) -> Result<(), NotRun> {
+        (self.sql)(statement)
+    }
+}
+
+/// A running Spark that nobody uses at the moment.
+pub struct Server(Session);
 
 /// Something of the user's code or world, and what stood for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +111,7 @@ pub struct Spark<'a> {
     before: RevisionCode<'a>,
     after: RevisionCode<'a>,
     progress: &'a (dyn Fn(&str) + Sync),
+    between: Option<Between<'a>>,
     session: Mutex<Option<Session>>,
     substitutions: Mutex<BTreeSet<Substitution>>,
 }
@@ -103,9 +135,26 @@ impl<'a> Spark<'a> {
         after: RevisionCode<'a>,
         progress: &'a (dyn Fn(&str) + Sync),
     ) -> Result<Self, NotRun> {
-        let installation = installation::find(settings.remote.is_none())?;
+        let installation = installation::find(settings.python.as_deref(), settings.remote.is_none())?;
         let (session, substitutions) = (Mutex::new(None), Mutex::new(BTreeSet::new()));
-        Ok(Spark { installation, settings, before, after, progress, session, substitutions })
+        Ok(Spark { installation, settings, before, after, progress, between: None, session, substitutions })
+    }
+
+    /// The same with the server of an earlier engine, which was started with the same settings.
+    #[must_use]
+    pub fn on(self, server: Option<Server>) -> Self {
+        Spark { session: Mutex::new(server.map(|Server(session)| session)), ..self }
+    }
+
+    /// The same, with something done between the two revisions.
+    #[must_use]
+    pub fn with_between(self, between: Between<'a>) -> Self {
+        Spark { between: Some(between), ..self }
+    }
+
+    /// Leaves the server running, for other revisions; none where it was not started, or is gone.
+    pub fn into_server(self) -> Option<Server> {
+        self.session.into_inner().unwrap_or_else(PoisonError::into_inner).map(Server)
     }
 
     /// What stood for what in the experiments so far.
@@ -127,10 +176,20 @@ impl<'a> Spark<'a> {
             "step": "start",
             "work_folder": session.workspace.folder,
             "remote": self.settings.remote,
-            "conf": self.settings.conf,
+            "conf": self.conf(&session.workspace.folder),
         });
         self.step(&mut session, &request, &mut |_| Json::Null)?;
         Ok(session)
+    }
+
+    /// The user's properties, above those that a lakehouse's package needs.
+    fn conf(&self, folder: &Path) -> BTreeMap<String, String> {
+        let lakehouse = Lakehouse::of(&self.settings.conf);
+        let needed = lakehouse.map(|format| format.properties(&folder.join("warehouse"))).unwrap_or_default();
+        let mut conf: BTreeMap<String, String> =
+            needed.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        conf.extend(self.settings.conf.clone());
+        conf
     }
 
     /// One step of the driver.

@@ -6,7 +6,7 @@ use super::outcome::{Unregistered, UpdateAnswer, table_rows};
 use super::replacements::{Known, is_stored};
 use super::request::{Place, columns, stored_format};
 use super::workspace::Runnable;
-use super::{PipelineCode, RevisionCode, Session, Spark};
+use super::{Hands, PipelineCode, RevisionCode, Session, Spark};
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::confirm::{Batch, Data, Experiment, NotRun, Outcome, Reports, Side, Tables, new_sources, volatile_columns};
 use crate::engine::{
@@ -91,6 +91,7 @@ impl<'b> Run<'_, 'b> {
         for facts in &after {
             self.define(resumed, Side::After, facts)?;
         }
+        self.between(resumed)?;
         for (number, batch) in rest.iter().enumerate() {
             self.load(resumed, after.iter(), batch, number + 2)?;
             let incremental = [UpdateKind::Incremental];
@@ -108,6 +109,21 @@ impl<'b> Run<'_, 'b> {
         outcome.resumed_batch_1_now = under_columns(&outcome.resumed_batch_1, &outcome.resumed);
         self.count_rows(&mut outcome);
         Ok(outcome)
+    }
+
+    fn between(&mut self, world: &World) -> Result<(), NotRun> {
+        let Some(between) = self.spark.between else { return Ok(()) };
+        let schema = world.schema.clone();
+        let mut sql = |statement: &str| {
+            self.step(&json!({ "step": "sql", "schema": schema, "statement": statement }))?;
+            Ok(())
+        };
+        between(&mut Hands {
+            storage: world.folder.join("storage"),
+            sources: world.folder.join("sources"),
+            schema: world.schema.clone(),
+            sql: &mut sql,
+        })
     }
 
     fn control(

@@ -92,6 +92,13 @@ def staged(spark, rows, columns, folder=None):
     return text.select(F.from_json("line", schema).alias("row")).select("row.*")
 
 
+def sql(spark, request):
+    """A statement on tables of a schema, by hand."""
+    spark.admin.sql(f"USE {quoted(request['schema'])}")
+    spark.admin.sql(request["statement"])
+    return {}
+
+
 def read_tables(spark, request):
     """Columns and rows of each table and folder; none where there is no such thing."""
     found = {}
@@ -143,4 +150,5 @@ STEPS = {
     "define_source": define_source,
     "load_batch": load_batch,
     "read_tables": read_tables,
+    "sql": sql,
 }

@@ -37,6 +37,7 @@ def update(spark, request, channel):
         forget_modules(request["code"])
         with contextlib.suppress(Exception):
             session.stop()
+    outcome.name_errors()
     return {"flows": outcome.flows, "error": outcome.error, "unregistered": outcome.unregistered, "notes": names.notes}
 
 
@@ -46,12 +47,18 @@ class Outcome:
         self.error = None
         self.unregistered = []
 
+    def name_errors(self):
+        """A flow's failure without a class of its own is that of the run."""
+        for flow in self.flows.values():
+            if flow["error"] and flow["error"]["class"] is None:
+                flow["error"]["class"] = (self.error or {}).get("class") or flow["status"]
+
     def event(self, message):
         for pattern, status in ((UNRESOLVED, "UNRESOLVED"), (FAILURE, "FAILED")):
             found = pattern.match(message)
             if found:
                 text = found.group(2)
-                error = {"class": failures.class_in(text) or status, "message": failures.message_of(text)}
+                error = {"class": failures.class_in(text), "message": failures.message_of(text)}
                 self.flows[last_part(found.group(1))] = {"status": status, "error": error}
                 return
         found = STATUS.match(message)
@@ -215,11 +222,12 @@ def registry_class():
             super().register_output(output)
 
         def _format(self, given):
-            if given is None or given.lower() in ("delta", "iceberg"):
-                if given is not None and self._table_format != given.lower():
-                    self._names.note(f"tables in {given}", f"tables in {self._table_format or 'parquet'}")
-                return self._table_format
-            return given
+            """None for the session's default: Delta Lake takes its own name for a change of format at the next update."""
+            if given is None or given.lower() not in ("delta", "iceberg"):
+                return given
+            if self._table_format != given.lower():
+                self._names.note(f"tables in {given}", f"tables in {self._table_format or 'parquet'}")
+            return None
 
         def register_flow(self, flow):
             target = flow.target
