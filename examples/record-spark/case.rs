@@ -15,6 +15,14 @@ pub struct Case {
 /// What runs a case: cases of one vehicle share one JVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vehicle {
+    /// A declarative pipeline on Spark 4.3, with file tables.
+    Pipelines,
+    /// The same, with tables in memory that take MERGE.
+    InMemory,
+    /// A declarative pipeline on Spark 4.1, with Delta Lake's tables.
+    Delta,
+    /// A plain streaming job on Spark 4.3.
+    Jobs,
     /// A batch job run twice, on Spark 4.3 with its own catalog.
     Files,
     /// The same, with Hive's.
@@ -24,7 +32,15 @@ pub enum Vehicle {
 }
 
 impl Vehicle {
-    pub const ALL: [Vehicle; 3] = [Vehicle::Files, Vehicle::Hive, Vehicle::Iceberg];
+    pub const ALL: [Vehicle; 7] = [
+        Vehicle::Pipelines,
+        Vehicle::InMemory,
+        Vehicle::Delta,
+        Vehicle::Jobs,
+        Vehicle::Files,
+        Vehicle::Hive,
+        Vehicle::Iceberg,
+    ];
 }
 
 /// All cases that open-source Spark can run, by name.
@@ -58,8 +74,33 @@ impl Case {
         if self.is_batch() {
             return Some(self.batch_vehicle());
         }
-        let on_iceberg = self.yaml["spark_version"].as_str() == Some("3.5");
-        on_iceberg.then_some(Vehicle::Iceberg)
+        if self.yaml["spark_version"].as_str() == Some("3.5") {
+            return Some(Vehicle::Iceberg);
+        }
+        let set = self.name.split('/').next().unwrap_or_default();
+        if set == "lint" || !self.folder.join("before").is_dir() {
+            return None;
+        }
+        if self.folder.join("before/job.py").is_file() {
+            return (set == "spark").then_some(Vehicle::Jobs);
+        }
+        Some(self.pipelines())
+    }
+
+    /// AUTO CDC needs MERGE, and a Spark newer than any that Delta Lake is built for.
+    fn pipelines(&self) -> Vehicle {
+        let delta = self.has_in_code("table_format: delta") || self.yaml["platform"].as_str() != Some("spark");
+        let cdc =
+            ["AUTO CDC", "APPLY CHANGES", "auto_cdc", "apply_changes"].iter().any(|words| self.has_in_code(words));
+        match (delta, cdc || self.name.starts_with("spark/")) {
+            (true, true) => Vehicle::InMemory,
+            (true, false) => Vehicle::Delta,
+            (false, _) => Vehicle::Pipelines,
+        }
+    }
+
+    fn has_in_code(&self, words: &str) -> bool {
+        ["before", "after"].iter().any(|side| folder_has(&self.folder.join(side), words))
     }
 
     /// A script that runs twice, and not a change.
@@ -100,6 +141,16 @@ impl Case {
     pub fn is_stale(&self) -> bool {
         self.yaml["spark"]["inputs"].as_str() != Some(&self.inputs())
     }
+}
+
+fn folder_has(folder: &Path, words: &str) -> bool {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            folder_has(&path, words)
+        } else {
+            std::fs::read_to_string(&path).is_ok_and(|text| text.contains(words))
+        }
+    })
 }
 
 fn add_folder(digest: &mut Sha256, folder: &Path, name: &str) {

@@ -12,18 +12,22 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports as it goes")]
 
 mod case;
+mod jobs;
+mod pipelines;
 mod record;
+mod runner;
 mod sample;
+mod steps;
 mod worker;
 
 use case::{Case, Vehicle};
 use record::Record;
-use std::collections::VecDeque;
+use runner::Runner;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use worker::Worker;
 
 /// JVMs at a time: each takes a core and 2 GB.
 const JVMS: usize = 2;
@@ -112,10 +116,13 @@ fn run(options: &Options) -> Result<Tally, String> {
 
 /// The cases to run, by vehicle; the largest group first.
 fn groups(options: &Options) -> Result<Vec<(Vehicle, Vec<Case>)>, String> {
-    let named = |case: &Case| {
-        options.filters.is_empty() || options.filters.iter().any(|filter| case.name.contains(filter.as_str()))
-    };
     let cases = case::all(&options.root.join("tests/cases"))?;
+    // A whole name means that case alone.
+    let whole: BTreeSet<String> = cases.iter().map(|case| case.name.clone()).collect();
+    let named = |case: &Case| {
+        let matches = |filter: &String| *filter == case.name || !whole.contains(filter) && case.name.contains(filter);
+        options.filters.is_empty() || options.filters.iter().any(matches)
+    };
     let cases = cases.into_iter().filter(named).filter_map(|case| Some((case.vehicle()?, case)));
     let (stale, fresh): (Vec<_>, Vec<_>) = cases.partition(|(_, case)| case.is_stale());
     let mut cases = match (options.check, options.all) {
@@ -164,20 +171,20 @@ fn turn(root: &Path) -> String {
 }
 
 fn run_group(options: &Options, vehicle: Vehicle, cases: &[Case], tally: &Mutex<Tally>) {
-    let mut worker: Option<Worker> = None;
+    let mut runner: Option<Runner> = None;
     for case in cases {
         if options.until.is_some_and(|until| Instant::now() >= until) {
             update(tally, |tally| tally.skipped += 1);
             continue;
         }
         let started = Instant::now();
-        let result = match worker.take() {
+        let result = match runner.take() {
             Some(running) => Ok(running),
-            None => Worker::start(&options.root, vehicle),
+            None => Runner::start(&options.root, vehicle),
         };
         let result = result.and_then(|mut running| {
             let record = running.run(case);
-            worker = record.is_ok().then_some(running);
+            runner = record.is_ok().then_some(running);
             record
         });
         let seconds = started.elapsed().as_secs_f64();
@@ -188,14 +195,15 @@ fn run_group(options: &Options, vehicle: Vehicle, cases: &[Case], tally: &Mutex<
 
 /// Writes the record where that is asked for; gives what differs from the one before.
 fn settle(options: &Options, case: &Case, record: &Record) -> Result<Option<Vec<String>>, String> {
-    let differences = Record::known(case).map(|known| known.differences(record));
+    let known = Record::known(case);
+    let differences = known.as_ref().map(|known| known.differences(record));
     if !options.check {
-        record.write(case)?;
-    } else if case.is_stale() {
-        return Err(format!(
-            "its inputs have changed since it was recorded; record it with `cargo run --example record-spark -- {}`",
-            case.name
-        ));
+        // What is the same stays as it stands, with its order of rows.
+        let same = known.filter(|_| differences.as_ref().is_some_and(Vec::is_empty));
+        match same {
+            Some(known) => Record { version: record.version.clone(), ..known }.write(case)?,
+            None => record.write(case)?,
+        }
     }
     Ok(differences)
 }

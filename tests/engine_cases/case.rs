@@ -4,11 +4,12 @@ use crate::agreement::Subject;
 use crate::rows;
 use crate::steps::{self, Step};
 use pipelint::analyze::{Analysis, analyze};
-use pipelint::confirm::Data;
+use pipelint::confirm::{Data, Deployment, deployed};
 use pipelint::engine::UpdateKind;
 use pipelint::frontend::{ParseCache, load, sql};
-use pipelint::model::{QualifiedName, Workspace};
+use pipelint::model::{Platform, QualifiedName, Workspace};
 use pipelint::project::{Options, discover};
+use pipelint::review;
 use pipelint::revision::open_one;
 use serde_json::Value as Json;
 use serde_yaml::Value as Yaml;
@@ -27,6 +28,9 @@ pub struct Case {
     pub replayed_reference: bool,
     pub recorded: Vec<RecordedRows>,
     pub disagrees: BTreeMap<Subject, String>,
+    /// The Spark that the recording is of, where it is not the platform that the case is written for.
+    deployment: Option<Deployment>,
+    platform: Option<Platform>,
 }
 
 /// Rows of a table at one moment.
@@ -69,6 +73,18 @@ pub fn all(family: &str) -> Vec<Case> {
     folders.into_iter().map(Case::read).collect()
 }
 
+/// Cases of all families that say what to expect of a change, as far as Spark was asked about them too.
+pub fn with_expectations() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let families = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap());
+    let mut families: Vec<String> = families.map(|family| family.file_name().to_string_lossy().into_owned()).collect();
+    families.sort();
+    // Changes alone: these are scripts that run twice, or have a test of their own.
+    let others = ["spark", "iceberg", "batch", "iceberg-batch", "lint"];
+    let expecting = families.iter().filter(|family| !others.contains(&family.as_str()));
+    expecting.flat_map(|family| all(family)).filter(|case| !case.effects.is_empty()).collect()
+}
+
 impl Case {
     fn read(folder: PathBuf) -> Case {
         let text = std::fs::read_to_string(folder.join("case.yaml")).unwrap();
@@ -88,6 +104,8 @@ impl Case {
                     (named.unwrap_or_else(|| panic!("{}: what is {subject}?", folder.display())), word(why).unwrap())
                 })
                 .collect(),
+            deployment: deployment(&yaml),
+            platform: yaml["platform"].as_str().map(|word| word.parse().unwrap()),
             folder,
         }
     }
@@ -102,7 +120,11 @@ impl Case {
     }
 
     pub fn analysis(&self, side: &str) -> Analysis {
-        analyze(self.workspace(side))
+        let Some(deployment) = &self.deployment else { return analyze(self.workspace(side)) };
+        let folder = self.folder.join(side);
+        let tree = open_one(folder.to_str(), &folder).unwrap();
+        let options = review::Options { platform: self.platform, ..review::Options::default() };
+        deployed(&review::read(tree.as_ref(), &options, &ParseCache::default()).analysis, deployment)
     }
 
     pub fn data(&self) -> Data {
@@ -132,6 +154,16 @@ impl Experiment {
             updates,
         }
     }
+}
+
+/// A pipeline of Lakeflow was recorded on Apache Spark, with Delta Lake's tables or what stands for them.
+fn deployment(yaml: &Yaml) -> Option<Deployment> {
+    let version = yaml["spark"]["version"].as_str()?;
+    if yaml["platform"].as_str() == Some("spark") {
+        return None;
+    }
+    let mut numbers = version.split('.').map_while(|part| part.parse().ok());
+    Some(Deployment { spark_version: (numbers.next()?, numbers.next()?), table_format: "delta".to_owned() })
 }
 
 fn words(yaml: &Yaml) -> impl Iterator<Item = &str> {

@@ -16,10 +16,14 @@ import org.apache.spark.sql.connector.expressions.Transform;
 
 /** Spark's own catalog, in which tables in Delta's format lie in memory: a stand-in where Delta Lake has no release. */
 public final class SessionCatalog extends DelegatingCatalogExtension {
+  static final String FORMAT = "delta";
+
   private final MemoryCatalog memory = new MemoryCatalog();
 
+  /** Tables of this format, and those of no format: sources name theirs. */
   private static boolean inMemory(Map<String, String> properties) {
-    return "delta".equalsIgnoreCase(properties.get("provider"));
+    String format = properties.get("provider");
+    return format == null || FORMAT.equalsIgnoreCase(format);
   }
 
   @Override
