@@ -6,9 +6,10 @@ use super::sheet::Sheet;
 use super::sql::Statement;
 use crate::rules::CodeLanguage;
 use std::ops::Range;
+use std::rc::Rc;
 
 pub struct Draft {
-    sheet: Sheet,
+    sheet: Rc<Sheet>,
     /// The definition that is changed.
     region: Range<usize>,
     changes: Vec<(Range<usize>, String)>,
@@ -24,7 +25,7 @@ impl<'a> Parsed<'a> {
     /// The statement around a byte, or the file.
     pub fn of(sheet: &'a Sheet, byte: usize) -> Option<Self> {
         Some(match sheet.language {
-            CodeLanguage::Sql => Parsed::Sql(Statement::at(&sheet.text, byte)?),
+            CodeLanguage::Sql => Parsed::Sql(sheet.statement(byte)?),
             CodeLanguage::Python => Parsed::Python(PythonSource::parse(&sheet.text)?),
         })
     }
@@ -49,7 +50,7 @@ impl Parsed<'_> {
 
 impl Draft {
     /// A draft of the definition that stands at `region`.
-    pub fn new(sheet: Sheet, region: Range<usize>) -> Self {
+    pub fn new(sheet: Rc<Sheet>, region: Range<usize>) -> Self {
         Draft { sheet, region, changes: Vec::new() }
     }
 

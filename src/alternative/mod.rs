@@ -15,14 +15,13 @@ mod source;
 mod sql;
 
 pub use edit::Edit;
+pub use sheet::Sheets;
 pub(crate) use sheet::Spot;
-pub(crate) use sql::Statement;
 
 use crate::analyze::Analysis;
 use crate::diff::{Change, Diff};
 use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Pipeline, Place, QualifiedName};
-use crate::revision::Tree;
 use crate::rules::{CodeLanguage, Finding, RenderedRemedy};
 use draft::Draft;
 
@@ -67,8 +66,8 @@ pub struct Alternative {
 
 /// What alternatives are written from.
 pub struct Desk<'a> {
-    pub before_tree: &'a dyn Tree,
-    pub after_tree: &'a dyn Tree,
+    pub before_sheets: Sheets<'a>,
+    pub after_sheets: Sheets<'a>,
     pub after: &'a Analysis,
     pub difference: &'a Diff,
     pub findings: &'a [Finding],
@@ -196,11 +195,11 @@ impl Desk<'_> {
     }
 
     fn spot(&self, place: &Place) -> Option<Spot> {
-        Spot::of(self.after_tree, place.span()?)
+        self.after_sheets.spot(place.span()?)
     }
 
     fn old_spot(&self, place: &Place) -> Option<Spot> {
-        Spot::of(self.before_tree, place.span()?)
+        self.before_sheets.spot(place.span()?)
     }
 }
 

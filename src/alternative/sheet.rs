@@ -6,12 +6,16 @@
 
 use super::edit::{self, Edit};
 use super::json;
+use super::sql::{Statement, Statements};
 use crate::frontend::notebook::{self, Cell, CellLanguage};
 use crate::model::Span;
 use crate::project::Language;
 use crate::revision::Tree;
 use crate::rules::CodeLanguage;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 pub struct Sheet {
     pub path: String,
@@ -21,6 +25,7 @@ pub struct Sheet {
     /// The byte of the file for each byte of the text, and for its end.
     offsets: Vec<usize>,
     form: Form,
+    statements: OnceCell<Option<Statements>>,
 }
 
 /// How code stands in the file.
@@ -33,19 +38,39 @@ enum Form {
 
 /// A sheet, and the bytes of a place in it.
 pub struct Spot {
-    pub sheet: Sheet,
+    pub sheet: Rc<Sheet>,
     pub range: Range<usize>,
 }
 
-impl Spot {
+/// The sheets of a tree, each read once.
+pub struct Sheets<'a> {
+    tree: &'a dyn Tree,
+    /// By path and cell.
+    read: RefCell<BTreeMap<(String, Option<u32>), Option<Rc<Placed>>>>,
+}
+
+/// A sheet, with the line and the column of the file at which its text begins.
+struct Placed {
+    sheet: Rc<Sheet>,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> Sheets<'a> {
+    pub fn of(tree: &'a dyn Tree) -> Self {
+        Sheets { tree, read: RefCell::default() }
+    }
+
+    fn placed(&self, span: &Span) -> Option<Rc<Placed>> {
+        let key = (span.path.to_string(), span.cell);
+        let mut read = self.read.borrow_mut();
+        read.entry(key).or_insert_with(|| Placed::read(self.tree, span).map(Rc::new)).clone()
+    }
+
     /// None where the file is no UTF-8, or the place is not in it as plain code.
-    pub fn of(tree: &dyn Tree, span: &Span) -> Option<Spot> {
-        let file = edit::text(tree, &span.path)?;
-        let (sheet, first_line, first_column) = match span.cell {
-            None => (Sheet::whole(&span.path, file)?, 1, 1),
-            Some(number) if span.path.ends_with(".ipynb") => (Sheet::jupyter(&span.path, &file, number)?, 1, 1),
-            Some(number) => Sheet::source_cell(&span.path, &file, number)?,
-        };
+    pub fn spot(&self, span: &Span) -> Option<Spot> {
+        let placed = self.placed(span)?;
+        let (sheet, first_line, first_column) = (Rc::clone(&placed.sheet), placed.line, placed.column);
         let byte = |line: u32, column: u32| {
             let (line, column) = ((line + 1).checked_sub(first_line)?, (column + 1).checked_sub(first_column)?);
             edit::byte(&sheet.text, line, column)
@@ -53,7 +78,21 @@ impl Spot {
         let range = byte(span.line, span.column)?..byte(span.end_line, span.end_column)?;
         (range.start < range.end).then_some(Spot { sheet, range })
     }
+}
 
+impl Placed {
+    fn read(tree: &dyn Tree, span: &Span) -> Option<Placed> {
+        let file = edit::text(tree, &span.path)?;
+        let (sheet, line, column) = match span.cell {
+            None => (Sheet::whole(&span.path, file)?, 1, 1),
+            Some(number) if span.path.ends_with(".ipynb") => (Sheet::jupyter(&span.path, &file, number)?, 1, 1),
+            Some(number) => Sheet::source_cell(&span.path, &file, number)?,
+        };
+        Some(Placed { sheet: Rc::new(sheet), line, column })
+    }
+}
+
+impl Spot {
     pub fn at(&self) -> usize {
         self.range.start
     }
@@ -72,7 +111,7 @@ impl Sheet {
             _ => return None,
         };
         let offsets = (0..=text.len()).collect();
-        Some(Sheet { path: path.to_owned(), language, text, offsets, form: Form::Plain })
+        Some(Sheet { path: path.to_owned(), language, text, offsets, form: Form::Plain, statements: OnceCell::new() })
     }
 
     /// A cell of a source notebook, with the line and the column of the file at which its text begins.
@@ -105,7 +144,14 @@ impl Sheet {
             Some(prefix) => Form::Prefixed(prefix),
             None => Form::Plain,
         };
-        let sheet = Sheet { path: path.to_owned(), language: language(&cell)?, text, offsets, form };
+        let sheet = Sheet {
+            path: path.to_owned(),
+            language: language(&cell)?,
+            text,
+            offsets,
+            form,
+            statements: OnceCell::new(),
+        };
         Some((sheet.without_magics(), cell.line, cell.column_offset + 1))
     }
 
@@ -118,6 +164,7 @@ impl Sheet {
             text: source.text,
             offsets: source.offsets,
             form: Form::Json(source.form),
+            statements: OnceCell::new(),
         };
         Some(sheet.without_magics())
     }
@@ -130,6 +177,11 @@ impl Sheet {
         };
         self.text = self.text.split_inclusive('\n').map(blank).collect();
         self
+    }
+
+    /// The SQL statement that holds a byte.
+    pub fn statement(&self, byte: usize) -> Option<Statement<'_>> {
+        self.statements.get_or_init(|| Statements::of(&self.text)).as_ref()?.at(&self.text, byte)
     }
 
     /// An edit of the file for one of the text.

@@ -3,6 +3,7 @@
 use sqlparser::dialect::DatabricksDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 use std::ops::Range;
+use std::rc::Rc;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
@@ -24,9 +25,38 @@ struct Lexeme {
 /// One statement of a text.
 pub struct Statement<'a> {
     text: &'a str,
-    lexemes: Vec<Lexeme>,
+    lexemes: Rc<[Lexeme]>,
     /// A semicolon ends it.
     closed: bool,
+}
+
+/// Where the statements of a text stand.
+pub struct Statements(Vec<(Rc<[Lexeme]>, Option<Range<usize>>)>);
+
+impl Statements {
+    /// None where the text is not made of SQL tokens.
+    pub fn of(text: &str) -> Option<Self> {
+        let mut statements = Vec::new();
+        let mut lexemes = Vec::new();
+        for lexeme in lex(text)? {
+            if lexeme.kind == Kind::Semicolon {
+                statements.push((std::mem::take(&mut lexemes).into(), Some(lexeme.bytes)));
+            } else {
+                lexemes.push(lexeme);
+            }
+        }
+        statements.push((lexemes.into(), None));
+        Some(Statements(statements))
+    }
+
+    /// The statement of the same text that holds a byte.
+    pub fn at<'a>(&self, text: &'a str, byte: usize) -> Option<Statement<'a>> {
+        let after = |semicolon: &Option<Range<usize>>| semicolon.as_ref().is_some_and(|bytes| bytes.start < byte);
+        let index = self.0.partition_point(|(_, semicolon)| after(semicolon));
+        let (lexemes, semicolon) = self.0.get(index)?;
+        let holds = semicolon.is_some() || lexemes.last().is_some_and(|last| last.bytes.end > byte);
+        holds.then(|| Statement { text, lexemes: Rc::clone(lexemes), closed: semicolon.is_some() })
+    }
 }
 
 /// Operands of a UNION, with bytes of the whole and of each.
@@ -54,19 +84,7 @@ impl Union {
 impl<'a> Statement<'a> {
     /// The statement that holds a byte.
     pub fn at(text: &'a str, byte: usize) -> Option<Self> {
-        let mut lexemes = Vec::new();
-        for lexeme in lex(text)? {
-            if lexeme.kind == Kind::Semicolon {
-                if lexeme.bytes.start >= byte {
-                    return Some(Statement { text, lexemes, closed: true });
-                }
-                lexemes.clear();
-            } else {
-                lexemes.push(lexeme);
-            }
-        }
-        let holds = lexemes.last().is_some_and(|last| last.bytes.end > byte);
-        holds.then_some(Statement { text, lexemes, closed: false })
+        Statements::of(text)?.at(text, byte)
     }
 
     /// Bytes from its first word to its semicolon.

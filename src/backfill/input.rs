@@ -3,7 +3,7 @@
 use super::day::DayColumn;
 use super::quoted;
 use super::table::Repository;
-use crate::alternative::{Spot, Statement};
+use crate::alternative::Sheets;
 use crate::model::{Expr, Node, Place, Plan, QualifiedName, Read, Source};
 use crate::rules::CodeLanguage;
 
@@ -151,8 +151,8 @@ fn chooses_days(plan: &Plan, day: &str) -> bool {
 
 /// The query of the SQL statement at a place.
 fn query_text(repository: &Repository<'_>, place: &Place, streaming: bool) -> Option<String> {
-    let spot = Spot::of(repository.tree, place.span()?).filter(|spot| spot.sheet.language == CodeLanguage::Sql)?;
-    let statement = Statement::at(&spot.sheet.text, spot.at())?;
+    let spot = Sheets::of(repository.tree).spot(place.span()?)?;
+    let statement = Some(&spot.sheet).filter(|sheet| sheet.language == CodeLanguage::Sql)?.statement(spot.at())?;
     let query = if streaming { statement.written_query()?.to_owned() } else { statement.batch_query()? };
     Some(query.trim().to_owned())
 }

@@ -157,8 +157,8 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
     let desk = alternative::Desk {
-        before_tree: before,
-        after_tree: after,
+        before_sheets: alternative::Sheets::of(before),
+        after_sheets: alternative::Sheets::of(after),
         after: &a.analysis,
         difference: &difference,
         findings: &assessment.findings,

@@ -228,8 +228,9 @@ fn one_broken_statement_leaves_the_others_alone() {
         .map(|diagnostic| (diagnostic.span.as_ref().unwrap().line, diagnostic.message.as_str()))
         .collect();
     assert_eq!(lines[0].0, 2);
-    assert_eq!(lines[1], (4, "expected a statement, found `CRATE`"));
-    assert_eq!(lines[2], (5, "`FOO BAR` is not a clause of this statement"));
+    assert_eq!(lines[1], (3, "expected TABLE, VIEW, FLOW or another thing to create, found `NONSENSE`"));
+    assert_eq!(lines[2], (4, "expected a statement, found `CRATE`"));
+    assert_eq!(lines[3], (5, "`FOO BAR` is not a clause of this statement"));
     assert_eq!(lines.last().unwrap(), &(6, "unterminated string literal"));
 }
 
