@@ -288,8 +288,8 @@ pub fn json(book: &Runbook) -> String {
                     "source": lossy.source,
                     "retention": lossy.retention,
                 })),
-        "deleted": book.deleted,
-        "copies": book.copies,
+                "deleted": book.deleted,
+                "copies": book.copies,
                 "protection": list(&book.protected, |protection| json!({
                     "pipeline": protection.pipeline,
                     "dataset": protection.dataset,
