@@ -42,11 +42,13 @@ pub struct Spot {
     pub range: Range<usize>,
 }
 
+/// Path and cell.
+type Address = (String, Option<u32>);
+
 /// The sheets of a tree, each read once.
 pub struct Sheets<'a> {
     tree: &'a dyn Tree,
-    /// By path and cell.
-    read: RefCell<BTreeMap<(String, Option<u32>), Option<Rc<Placed>>>>,
+    read: RefCell<BTreeMap<Address, Option<Rc<Placed>>>>,
 }
 
 /// A sheet, with the line and the column of the file at which its text begins.

@@ -31,7 +31,13 @@ pub struct Statement<'a> {
 }
 
 /// Where the statements of a text stand.
-pub struct Statements(Vec<(Rc<[Lexeme]>, Option<Range<usize>>)>);
+pub struct Statements(Vec<Piece>);
+
+struct Piece {
+    lexemes: Rc<[Lexeme]>,
+    /// Where the semicolon stands that ends it.
+    semicolon: Option<usize>,
+}
 
 impl Statements {
     /// None where the text is not made of SQL tokens.
@@ -40,20 +46,20 @@ impl Statements {
         let mut lexemes = Vec::new();
         for lexeme in lex(text)? {
             if lexeme.kind == Kind::Semicolon {
-                statements.push((std::mem::take(&mut lexemes).into(), Some(lexeme.bytes)));
+                let lexemes = std::mem::take(&mut lexemes).into();
+                statements.push(Piece { lexemes, semicolon: Some(lexeme.bytes.start) });
             } else {
                 lexemes.push(lexeme);
             }
         }
-        statements.push((lexemes.into(), None));
+        statements.push(Piece { lexemes: lexemes.into(), semicolon: None });
         Some(Statements(statements))
     }
 
     /// The statement of the same text that holds a byte.
     pub fn at<'a>(&self, text: &'a str, byte: usize) -> Option<Statement<'a>> {
-        let after = |semicolon: &Option<Range<usize>>| semicolon.as_ref().is_some_and(|bytes| bytes.start < byte);
-        let index = self.0.partition_point(|(_, semicolon)| after(semicolon));
-        let (lexemes, semicolon) = self.0.get(index)?;
+        let index = self.0.partition_point(|piece| piece.semicolon.is_some_and(|at| at < byte));
+        let Piece { lexemes, semicolon } = self.0.get(index)?;
         let holds = semicolon.is_some() || lexemes.last().is_some_and(|last| last.bytes.end > byte);
         holds.then(|| Statement { text, lexemes: Rc::clone(lexemes), closed: semicolon.is_some() })
     }
