@@ -64,7 +64,7 @@ pub(super) fn values(
 }
 
 /// More rows than this are not generated: a range is written down, not data.
-const MAX_RANGE: usize = 100_000;
+const MAX_RANGE: usize = 10_000;
 
 pub(super) fn range(
     execution: &Execution<'_>,

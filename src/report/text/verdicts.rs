@@ -18,8 +18,10 @@ pub fn write(out: &mut String, report: &Report, style: Style, paint: Paint) {
     let rows: Vec<Row> = affected.into_iter().map(|flow| Row::new(flow, &mut reasons, paint)).collect();
     if !rows.is_empty() {
         out.push('\n');
-        let lines: Vec<Vec<Cell>> = rows.iter().map(Row::one_line).collect();
-        if table::width(&lines, INDENT) <= style.width {
+        let heads: Vec<Vec<Cell>> = rows.iter().map(Row::head).collect();
+        let beside = table::width(&heads, INDENT) + 2;
+        if beside + SHORT_EVIDENCE <= style.width {
+            let lines: Vec<Vec<Cell>> = rows.iter().map(|row| row.one_line(style.width, beside)).collect();
             table::write(out, &lines, INDENT);
         } else {
             rows.iter().for_each(|row| row.write_on_two_lines(out, style.width));
@@ -30,6 +32,9 @@ pub fn write(out: &mut String, report: &Report, style: Style, paint: Paint) {
 }
 
 const INDENT: &str = "  ";
+
+/// Columns that what an engine saw needs at least, beside the rest.
+const SHORT_EVIDENCE: usize = 24;
 
 /// What is said of one flow.
 struct Row {
@@ -54,8 +59,15 @@ impl Row {
         }
     }
 
-    fn one_line(&self) -> Vec<Cell> {
-        vec![self.effect.clone(), Cell::plain(&self.subject), Cell::plain(self.refresh), Cell::plain(&self.evidence)]
+    fn head(&self) -> Vec<Cell> {
+        vec![self.effect.clone(), Cell::plain(&self.subject), Cell::plain(self.refresh)]
+    }
+
+    /// What an engine saw stands `beside` the rest, and goes on below itself where it is long.
+    fn one_line(&self, width: usize, beside: usize) -> Vec<Cell> {
+        let mut cells = self.head();
+        cells.push(Cell::plain(&wrap::hanging(&self.evidence, width, beside)));
+        cells
     }
 
     /// The table by itself, and the rest below it: for names that leave no room beside them.

@@ -2,7 +2,7 @@
 
 use super::table::{self, Cell};
 use super::{Paint, wrap};
-use crate::confirm::{Witness, WitnessRow};
+use crate::confirm::{FlowConfirmation, Witness, WitnessRow};
 use crate::engine::Record;
 use crate::report::verdict::column_list;
 use crate::report::{Confirmation, EngineName, FlowVerdict, Style, safe};
@@ -14,19 +14,33 @@ use std::fmt::Write as _;
 const ROWS_SHOWN: usize = 8;
 
 pub fn write(out: &mut String, flow: &FlowVerdict, style: Style, paint: Paint) {
+    let mut shown: Option<&Witness> = None;
     for (engine, confirmation) in flow.confirmations() {
-        of_engine(out, engine, confirmation, style, paint);
+        let Confirmation::Ran { run, .. } = confirmation else { continue };
+        of_engine(out, engine, run, shown, style, paint);
+        shown = shown.or(run.witness.as_ref());
     }
 }
 
-fn of_engine(out: &mut String, engine: EngineName, confirmation: &Confirmation, style: Style, paint: Paint) {
-    let Confirmation::Ran { run, .. } = confirmation else { return };
+/// `shown` is the witness of another engine; the same rows are not written out twice.
+fn of_engine(
+    out: &mut String,
+    engine: EngineName,
+    run: &FlowConfirmation,
+    shown: Option<&Witness>,
+    style: Style,
+    paint: Paint,
+) {
     let name = if engine == EngineName::Spark { "Apache Spark" } else { "the engine" };
     if let Some(class) = &run.error_class {
         let _ = writeln!(out, "  {name} refuses with {}", safe::inline(class));
     }
     let Some(witness) = run.witness.as_ref().filter(|witness| witness.rows() > 0) else { return };
     let title = if engine == EngineName::Spark { "witness on Apache Spark" } else { "witness" };
+    if shown == Some(witness) {
+        let _ = writeln!(out, "  {}: the same rows", paint.bold(title));
+        return;
+    }
     let _ = writeln!(out, "  {}", paint.bold(title));
     sources(out, witness, style, paint);
     if run.error_class.is_none() {
