@@ -245,7 +245,9 @@ fn observe_flow(
         }
     }
     if let Some((_, error)) = resumed {
-        let invalid = control.is_some() && !tells_of_history(&error.class);
+        // A control that stops at a value tells of the rows, where the flow itself was refused for another reason.
+        let fails_anyway = |control: &ExecutionError| error.tells_of_values() || !control.tells_of_values();
+        let invalid = control.is_some_and(|(_, control)| fails_anyway(control)) && !tells_of_history(&error.class);
         observation.effect = Some(if invalid { Effect::Invalid } else { Effect::Refused });
         observation.error = Some(error.clone());
         return observation;

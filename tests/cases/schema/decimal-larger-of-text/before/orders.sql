@@ -1,0 +1,3 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, status, CAST(amount AS DECIMAL(10,2)) AS amount FROM STREAM(main.sales.raw_orders)
+WHERE status <> 'test';
