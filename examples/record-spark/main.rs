@@ -197,7 +197,9 @@ fn run_group(options: &Options, vehicle: Vehicle, cases: &[Case], tally: &Mutex<
 fn settle(options: &Options, case: &Case, record: &Record) -> Result<Option<Vec<String>>, String> {
     let known = Record::known(case);
     let differences = known.as_ref().map(|known| known.differences(record));
-    if !options.check {
+    // A flow that could not be judged this time takes nothing away from what was seen before.
+    let less = known.as_ref().is_some_and(|known| record.judges_less_than(known));
+    if !options.check && !less {
         // What is the same stays as it stands, with its order of rows.
         let same = known.filter(|_| differences.as_ref().is_some_and(Vec::is_empty));
         match same {

@@ -59,6 +59,16 @@ impl Record {
         differences
     }
 
+    /// Whether this run judged less than another: not run at all, or no effect of a table where the other saw one.
+    pub fn judges_less_than(&self, other: &Record) -> bool {
+        let not_run = |record: &Record| record.outcome.get("outcome").and_then(Json::as_str) == Some("not-run");
+        let effects =
+            |record: &Record| record.outcome.get("effects").and_then(Json::as_object).cloned().unwrap_or_default();
+        let own = effects(self);
+        let lost = |(table, effect): (&String, &Json)| !effect.is_null() && own.get(table).is_none_or(Json::is_null);
+        (not_run(self) && !not_run(other)) || effects(other).iter().any(lost)
+    }
+
     /// Rows as sorted text, without their NULLs, by moment and table.
     fn moments(&self) -> BTreeMap<String, Vec<String>> {
         let mut moments = BTreeMap::new();
@@ -197,6 +207,20 @@ mod tests {
         let text = "about: x\nspark:\n  version: 1\n  outcome:\n  - lost\ndisagrees:\n  rows: why\n";
         assert_eq!(with_section(text, "spark:\n  a: 1\n"), "about: x\nspark:\n  a: 1\ndisagrees:\n  rows: why\n");
         assert_eq!(with_section("about: x\n", "spark:\n  a: 1\n"), "about: x\nspark:\n  a: 1\n");
+    }
+
+    #[test]
+    fn a_run_that_could_not_judge_does_not_stand_in_for_one_that_did() {
+        let record = |outcome: Json| Record {
+            version: "4.3.0".to_owned(),
+            outcome: outcome.as_object().cloned().unwrap_or_default(),
+            rows: Vec::new(),
+        };
+        let judged = record(serde_json::json!({"outcome": "mixed", "effects": {"t": "wrong-rows"}}));
+        let unjudged = record(serde_json::json!({"outcome": "refused", "effects": {"t": null}}));
+        let not_run = record(serde_json::json!({"outcome": "not-run"}));
+        assert!(unjudged.judges_less_than(&judged) && not_run.judges_less_than(&judged));
+        assert!(!judged.judges_less_than(&unjudged) && !not_run.judges_less_than(&not_run));
     }
 
     #[test]
