@@ -133,7 +133,7 @@ pub fn review(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Report 
 pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examination {
     let cache = ParseCache::new();
     let (mut b, a) = rayon::join(|| read(before, options, &cache), || read(after, options, &cache));
-    let (a, unread) = unread::carry(&b, a, (before, after), options);
+    let (a, unread) = unread::carry(&b, a, (before, after), options, &cache);
     // From here on a pipeline that stands elsewhere now is one on both sides: its new key.
     for (old, new) in moved_pipelines(&b.analysis, &a.analysis) {
         let keys = b.analysis.workspace.pipelines.iter_mut().map(|pipeline| &mut pipeline.key);

@@ -17,12 +17,13 @@ pub fn carry(
     after: Reading,
     trees: (&dyn Tree, &dyn Tree),
     options: &Options,
+    cache: &ParseCache,
 ) -> (Reading, Vec<Change>) {
     let broken = newly_broken(before, &after);
     if broken.is_empty() {
         return (after, Vec::new());
     }
-    let (mut after, mut changes) = with_settings(after, &broken, trees, options);
+    let (mut after, mut changes) = with_settings(after, &broken, trees, options, cache);
     changes.extend(with_definitions(before, &mut after, &broken));
     (after, changes)
 }
@@ -48,13 +49,14 @@ fn with_settings(
     broken: &BTreeMap<String, Diagnostic>,
     (before_tree, after_tree): (&dyn Tree, &dyn Tree),
     options: &Options,
+    cache: &ParseCache,
 ) -> (Reading, Vec<Change>) {
     let old = |path: &String| Some((path.clone(), String::from_utf8(before_tree.read(path).ok()?.to_vec()).ok()?));
     let texts: BTreeMap<String, String> = broken.keys().filter(|path| is_settings(path)).filter_map(old).collect();
     if texts.is_empty() {
         return (after, Vec::new());
     }
-    let mut filled = read(&Overlay::new(after_tree, &texts), options, &ParseCache::new());
+    let mut filled = read(&Overlay::new(after_tree, &texts), options, cache);
     let found: BTreeSet<&str> = after.analysis.workspace.pipelines.iter().map(|p| p.key.as_str()).collect();
     let lost = filled.analysis.workspace.pipelines.iter().filter(|pipeline| !found.contains(pipeline.key.as_str()));
     let changes: Vec<Change> = lost
