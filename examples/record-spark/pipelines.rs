@@ -6,8 +6,8 @@ use super::steps;
 use pipelint::analyze::Analysis;
 use pipelint::confirm::spark::{RevisionCode, Server, Settings, Spark};
 use pipelint::confirm::{
-    Data, Deployment, Engine, Experiment, FlowObservation, NamedRow, Observed, Outcome, TableRows, deployed, generated,
-    observe, sources,
+    Data, Deployment, Engine, Experiment, FlowObservation, Mini, NamedRow, Observed, Outcome, TableRows, deployed,
+    generated, observe, sources,
 };
 use pipelint::engine::{UpdateKind, json};
 use pipelint::frontend::ParseCache;
@@ -69,7 +69,8 @@ impl Pipelines {
             None => spark.installation.spark.clone(),
         };
         self.server = spark.into_server();
-        let outcome = outcome.map_err(|error| error.reason)?;
+        let mut outcome = outcome.map_err(|error| error.reason)?;
+        outcome.attribute(&Mini::default().outcome(&experiment, &data));
         let observed = observe(experiment.before, experiment.after, &outcome);
         Ok(record_of(version, &observed, &outcome))
     }
@@ -136,8 +137,9 @@ fn updates(update: &Yaml, then_default: Option<bool>) -> Vec<UpdateKind> {
 /// `outcome`, `error_class`, and the effect on each table; `not_run` where nothing was seen.
 fn told(observed: &Observed) -> Map<String, Json> {
     let mut told = Map::new();
-    let seen: Vec<(&FlowObservation, Effect)> =
-        observed.flows.iter().filter_map(|flow| Some((flow, flow.effect?))).collect();
+    // A flow that AFTER lacks did nothing in it.
+    let ran = observed.flows.iter().filter_map(|flow| Some((flow, flow.effect.filter(|e| *e != Effect::Orphaned)?)));
+    let seen: Vec<(&FlowObservation, Effect)> = ran.collect();
     let reason = observed.flows.iter().find_map(|flow| flow.reason.clone());
     let broken = reason.as_ref().is_some_and(|reason| reason.starts_with("before the change"));
     let count = |effect: Effect| seen.iter().filter(|(_, seen)| *seen == effect).count();

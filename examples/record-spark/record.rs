@@ -34,7 +34,7 @@ impl Record {
         all.dedup();
         for key in all {
             let (a, b) = (self.outcome.get(&key), other.outcome.get(&key));
-            if comparable(a) != comparable(b) {
+            if comparable(a) != comparable(b) && !told_beside(a, b) {
                 let text = |value: Option<&Json>| value.map_or_else(|| "nothing".to_owned(), Json::to_string);
                 differences.push(format!("{key}: {} was recorded, now {}", text(a), text(b)));
             }
@@ -133,6 +133,12 @@ fn comparable(value: Option<&Json>) -> Option<Json> {
         Some(Json::Null) => None,
         other => other.cloned(),
     }
+}
+
+/// Whether one value says of every table what the other does, and of tables that the other does not know something more.
+fn told_beside(a: Option<&Json>, b: Option<&Json>) -> bool {
+    let (Some(Json::Object(a)), Some(Json::Object(b))) = (a, b) else { return false };
+    a.iter().all(|(table, effect)| b.get(table) == Some(effect))
 }
 
 fn sorted_by_name(row: &Json) -> Json {

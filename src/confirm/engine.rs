@@ -63,6 +63,29 @@ pub struct Outcome {
     pub control_end: Tables,
 }
 
+impl Outcome {
+    /// Tells whose a row is where this engine keeps no account of it, and another, on the same rows of the same experiment, has
+    /// the same table: then its account holds here too.
+    pub fn attribute(&mut self, told: &Outcome) {
+        let moments = [
+            (&mut self.resumed_batch_1, &told.resumed_batch_1),
+            (&mut self.resumed_batch_1_now, &told.resumed_batch_1_now),
+            (&mut self.resumed, &told.resumed),
+            (&mut self.control_batch_1, &told.control_batch_1),
+            (&mut self.control_end, &told.control_end),
+        ];
+        for (tables, known) in moments {
+            for (location, table) in tables {
+                if let WrittenRows::ByAnyone(rows) = &table.rows
+                    && let Some(known) = known.get(location).filter(|known| known.all() == *rows)
+                {
+                    table.rows = known.rows.clone();
+                }
+            }
+        }
+    }
+}
+
 /// A table as a reader sees it at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableRows {
@@ -148,5 +171,25 @@ mod tests {
         let untold = TableRows { rows: WrittenRows::ByAnyone(rows(&[1])), ..told };
         assert_eq!(untold.of_flow("a"), None);
         assert_eq!(rows_of(&Tables::new(), "warehouse/t", Some("a")), Some(Multiset::new()));
+    }
+
+    #[test]
+    fn another_engine_s_account_of_flows_holds_where_its_table_is_the_same() {
+        let by_flow = BTreeMap::from([(Some("a".to_owned()), rows(&[1])), (Some("b".to_owned()), rows(&[2]))]);
+        let table = |rows: WrittenRows| TableRows { columns: Vec::new(), rows };
+        let at = |name: &str, rows: WrittenRows| Tables::from([(name.to_owned(), table(rows))]);
+        let told = Outcome {
+            resumed: at("t", WrittenRows::ByFlow(by_flow.clone())),
+            control_end: at("t", WrittenRows::ByFlow(by_flow)),
+            ..Outcome::default()
+        };
+        let mut outcome = Outcome {
+            resumed: at("t", WrittenRows::ByAnyone(rows(&[1, 2]))),
+            control_end: at("t", WrittenRows::ByAnyone(rows(&[1, 2, 3]))),
+            ..Outcome::default()
+        };
+        outcome.attribute(&told);
+        assert_eq!(rows_of(&outcome.resumed, "t", Some("b")), Some(rows(&[2])));
+        assert_eq!(rows_of(&outcome.control_end, "t", Some("b")), None);
     }
 }

@@ -436,6 +436,8 @@ fn refusal(before: &Analysis, after: &Analysis, outcome: &Outcome, place: &str) 
         }
         let observation = observe_flow((before, after), pipeline, (analyzed.pipeline, index), outcome);
         match observation.effect {
+            // It ran: its table can be judged as a whole.
+            None if observation.reason.as_deref() == Some(UNTOLD) => return None,
             None => return Some(None),
             Some(effect @ (Effect::Refused | Effect::Invalid)) => worst = worst.max(Some(effect)),
             Some(_) => return None,

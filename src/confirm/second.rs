@@ -5,9 +5,10 @@
 //! Delta tables), what it sees counts only for flows of which the mini engine says the same on both.
 
 use super::data::{Batch, Data};
-use super::engine::{Engine, Outcome};
+use super::engine::Engine;
 use super::experiment::Experiment;
 use super::generate::Fit;
+use super::mini::Mini;
 use super::observe::{FlowObservation, observe};
 use super::shrink::place_of;
 use super::slice;
@@ -68,7 +69,8 @@ pub fn confirm_on(
     let mut seen: Vec<Vec<FlowConfirmation>> = Vec::new();
     for run in runs(&experiment, options, &mini) {
         seen.push(match engine.run(&experiment, &run.data) {
-            Ok(outcome) => {
+            Ok(mut outcome) => {
+                outcome.attribute(&Mini::default().outcome(&experiment, &run.data));
                 let flows = observe(before, after, &outcome).flows;
                 flows.into_iter().map(|flow| confirmation(flow, &run)).collect()
             }
@@ -169,7 +171,8 @@ fn verified(
     let needed = slice::with_sources([experiment.before, experiment.after], &BTreeSet::from([place.clone()]));
     let (before, after) = (slice::slice(experiment.before, &needed), slice::slice(experiment.after, &needed));
     let experiment = Experiment { before: &before, after: &after, ..*experiment };
-    let outcome: Outcome = engine.run(&experiment, &data).ok()?;
+    let mut outcome = engine.run(&experiment, &data).ok()?;
+    outcome.attribute(&Mini::default().outcome(&experiment, &data));
     let shows =
         |seen: &FlowObservation| seen.flow == flow.flow && seen.dataset == flow.dataset && seen.effect == flow.observed;
     let found = observe(&before, &after, &outcome).flows.iter().any(shows);

@@ -19,6 +19,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # A flow that is refused fails once, not three times.
     "spark.sql.pipelines.maxFlowRetryAttempts": "0",
+    # An update looks for flows that have ended at once, not a second later.
+    "spark.sql.pipelines.execution.streamstate.pollingInterval": "0",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.connect.grpc.binding.address": "127.0.0.1",
