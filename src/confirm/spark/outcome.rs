@@ -74,6 +74,12 @@ impl UpdateAnswer {
         self
     }
 
+    /// Whether every flow was told to have run, or to be running still.
+    pub fn names_no_failure(&self) -> bool {
+        let ran = |status: &str| matches!(status, "COMPLETED" | "RUNNING" | "STARTING" | "IDLE" | "STOPPED");
+        self.unregistered.is_empty() && !self.flows.is_empty() && self.flows.values().all(|(status, _)| ran(status))
+    }
+
     fn forget(&mut self, text: &str) {
         let errors = self.flows.values_mut().filter_map(|(_, error)| error.as_mut());
         let unregistered = self.unregistered.iter_mut().map(|(_, error)| error);

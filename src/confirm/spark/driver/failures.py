@@ -12,6 +12,7 @@ UNNAMED = (
     ("No usable value for offset", "STREAM_FAILED/OFFSET_JSON_OF_OTHER_SOURCE"),
     ("EOFException", "STREAM_FAILED/EOFException"),
     ("NullPointerException", "STREAM_FAILED/NULL_POINTER_IN_STATE"),
+    ("Race while writing batch", "STREAM_FAILED/FILE_SINK_RACE"),
     ("compact", "STREAM_FAILED/FILE_SINK_LOG_MISSING"),
 )
 

@@ -14,6 +14,8 @@ from names import Names
 
 STATUS = re.compile(r"Flow '?([^']+?)'? (?:is|has) (QUEUED|PLANNING|STARTING|RUNNING|COMPLETED|FAILED|SKIPPED|EXCLUDED|IDLE|STOPPED)")
 FAILURE = re.compile(r"(?s)Flow '?([^']+?)'? has FAILED.*?\nError: (.*)")
+# How a failure of a streaming query names its flow.
+IDENTIFIER = re.compile(r"\nIdentifier: (?:\[queryName = )?(\S+)")
 UNRESOLVED = re.compile(r"(?s)Failed to resolve flow: '([^']+)'\.?\n?(?:Error: )?(.*)")
 
 
@@ -32,7 +34,7 @@ def update(spark, request, channel):
                 session.conf.set(key, value)
         run(session, request, names, outcome, channel)
     except Exception as error:
-        outcome.error = failures.described(error)
+        outcome.failed(error)
     finally:
         forget_modules(request["code"])
         with contextlib.suppress(Exception):
@@ -46,6 +48,15 @@ class Outcome:
         self.flows = {}
         self.error = None
         self.unregistered = []
+
+    def failed(self, error):
+        """The run failed. A flow that fails at its start may have been told completed before, and never failed."""
+        self.error = failures.described(error)
+        if any(flow["status"] in ("FAILED", "UNRESOLVED") for flow in self.flows.values()):
+            return
+        named = IDENTIFIER.search(str(error))
+        if named:
+            self.flows[last_part(named.group(1))] = {"status": "FAILED", "error": self.error}
 
     def name_errors(self):
         """A flow's failure without a class of its own is that of the run."""

@@ -299,9 +299,11 @@ fn still_there(tables: &Tables, later: &Tables) -> Tables {
     tables.iter().filter(|(location, _)| known(location)).map(|(at, table)| (at.clone(), table.clone())).collect()
 }
 
-/// A sink writes into a folder of the run.
+/// A sink writes into a folder of the run, the same for all sinks of one place.
 fn sink_place(world: &World, sink: &crate::model::Dataset) -> Json {
     let own = sink.format.as_deref().filter(|format| matches!(*format, "json" | "csv" | "orc" | "text"));
     let format = own.unwrap_or("parquet");
-    json!({ "folder": world.folder.join("sinks").join(&sink.name.name), "format": format })
+    let place = dataset_location(sink).unwrap_or_else(|| sink.name.key());
+    let name: String = place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    json!({ "folder": world.folder.join("sinks").join(name), "format": format })
 }

@@ -49,7 +49,11 @@ impl Run<'_, '_> {
                 break;
             }
         }
-        let report = self.report(pipeline, &members, &answer);
+        if let Some(error) = answer.error.as_ref().filter(|_| answer.names_no_failure()) {
+            let first = error.message.lines().next().unwrap_or_default();
+            return Err(NotRun { reason: format!("an update failed and Spark does not tell at which flow: {first}") });
+        }
+        let report = self.report(side, pipeline, &members, &answer);
         let ran = |index: usize| matches!(report.flow(index).map(|r| &r.status), Some(FlowStatus::Completed(_)));
         for (index, _, flow) in members.iter().filter(|(_, analyzed, _)| analyzed.streaming) {
             if ran(*index) {
@@ -307,16 +311,18 @@ impl Run<'_, '_> {
         if default { self.target(pipeline, flow) } else { flow.name.clone() }
     }
 
-    fn report(&self, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> UpdateReport {
+    fn report(&self, side: Side, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> UpdateReport {
         let graph = !answer.unregistered.is_empty() || answer.flows.values().any(|(status, _)| status == "UNRESOLVED");
         report(members, |flow| {
             let target = self.target(pipeline, flow).to_lowercase();
             if let Some(reason) = self.left_out.get(&target) {
                 return failed(Stage::Graph, ExecutionError::unsupported(reason.clone()));
             }
-            let unregistered =
-                answer.unregistered.iter().find(|(what, _)| *what == Unregistered::Table(target.clone()));
-            if let Some((_, error)) = unregistered {
+            let concerns = |what: &Unregistered| match what {
+                Unregistered::Table(table) => *table == target,
+                Unregistered::File(path) => self.defined_in(side, path, pipeline, members).contains(&target),
+            };
+            if let Some((_, error)) = answer.unregistered.iter().find(|(what, _)| concerns(what)) {
                 return failed(Stage::Graph, error.clone());
             }
             let told = answer.flows.get(&self.flow_name(pipeline, flow).to_lowercase());
