@@ -209,6 +209,7 @@ pub fn run(
             (index + 1, arrive(state, batch, index, &facts))
         });
         let reports = update_all(&mut state.world, &code.analysis, &step.update);
+        report.notes.extend(null_conditions(&reports));
         report.updates.push(UpdateRun {
             number: state.world.updates,
             code: code.label.clone(),
@@ -255,6 +256,24 @@ fn arrive(state: &mut State, batch: &Batch, index: usize, facts: &[SourceFacts])
         *slot = digest(batch);
     }
     counts
+}
+
+/// Expectations whose condition was NULL for some row, which the platform's documentation says nothing of.
+fn null_conditions(reports: &[UpdateReport]) -> Vec<String> {
+    let flows = reports.iter().flat_map(|report| &report.flows);
+    let notes = flows.filter_map(|flow| match &flow.status {
+        FlowStatus::Completed(progress) => Some((&flow.dataset, &progress.null_conditions)),
+        _ => None,
+    });
+    notes
+        .flat_map(|(dataset, names)| names.iter().map(move |name| (dataset, name)))
+        .map(|(dataset, name)| {
+            format!(
+                "the condition of `{dataset}`'s expectation `{name}` was NULL for some rows, which were taken to violate it: what \
+                 Databricks does then is not documented"
+            )
+        })
+        .collect()
 }
 
 /// Rows that no source takes.

@@ -26,7 +26,9 @@ pub(crate) use output::output;
 
 pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
 
-use crate::model::{CdcSpec, Flow, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace};
+use crate::model::{
+    CdcSpec, Expr, Flow, OnViolation, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace,
+};
 use catalog::{Catalog, DatasetId};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -54,6 +56,10 @@ pub struct AnalyzedFlow {
     pub schema: Schema,
     /// Of an AUTO CDC flow: its expressions resolved over the columns of `plan`, with explicit casts.
     pub cdc: Option<CdcSpec>,
+    /// What its target's expectations do to the rows that it writes: those that drop rows or fail the update.
+    pub checks: Vec<RowCheck>,
+    /// Of a REPLACE flow.
+    pub replacement: Option<Replacement>,
     pub signature: Signature,
     /// What the query says, piece by piece, in canonical text: what two revisions are compared by.
     pub aspects: Aspects,
@@ -61,6 +67,37 @@ pub struct AnalyzedFlow {
     pub streaming: bool,
     pub unresolved: Vec<Unresolved>,
     pub errors: Vec<AnalysisError>,
+}
+
+/// An expectation that acts on a row that violates it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowCheck {
+    /// The expectation's name.
+    pub name: String,
+    pub on_violation: OnViolation,
+    /// The condition over the columns of the flow's plan, or why it is not known.
+    pub condition: Result<Expr, String>,
+}
+
+/// Which rows of its target a REPLACE flow writes anew; expressions over the columns of the flow's plan, or why they are not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replacement {
+    Where(Result<Expr, String>),
+    Using { keys: Vec<String>, sequence_by: Option<Result<Expr, String>> },
+}
+
+impl AnalyzedFlow {
+    /// Expressions that stand beside the query and speak of its columns, as far as they are known: of expectations, and of what
+    /// a REPLACE flow replaces.
+    pub fn beside(&self) -> impl Iterator<Item = &Expr> {
+        let replaced = match &self.replacement {
+            Some(Replacement::Where(condition)) => Some(condition),
+            Some(Replacement::Using { sequence_by, .. }) => sequence_by.as_ref(),
+            None => None,
+        };
+        let checks = self.checks.iter().map(|check| &check.condition);
+        checks.chain(replaced).filter_map(|known| known.as_ref().ok())
+    }
 }
 
 /// A workspace with everything that can be known about it.

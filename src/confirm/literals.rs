@@ -1,6 +1,6 @@
 //! What the plans of both revisions compare columns with: literals by column, forms that text is read in, and durations.
 
-use crate::analyze::Analysis;
+use crate::analyze::{Analysis, Replacement};
 use crate::functions::parse_data_type;
 use crate::model::{Call, DataType, Expr, Field, Node, Plan, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ pub struct Literals {
     pub forms: BTreeMap<String, Vec<TextForm>>,
     /// Microseconds: watermark delays, windows, intervals.
     pub durations: BTreeSet<i64>,
-    /// Columns that AUTO CDC takes no NULL in, in lower case: keys and what orders events.
+    /// Columns that AUTO CDC and REPLACE USING take no NULL in, in lower case: keys and what orders events.
     pub never_null: BTreeSet<String>,
 }
 
@@ -41,6 +41,13 @@ pub fn collect(before: &Analysis, after: &Analysis) -> Literals {
         for (column, forms) in collapsed.forms {
             let known = literals.forms.entry(column).or_default();
             known.extend(forms.into_iter().filter(|form| !known.contains(form)).collect::<Vec<_>>());
+        }
+        flow.beside().for_each(|expr| literals.expression(expr, 0));
+        if let Some(Replacement::Using { keys, sequence_by }) = &flow.replacement {
+            literals.never_null.extend(keys.iter().map(|key| key.to_lowercase()));
+            for expr in sequence_by.iter().flatten() {
+                expr.walk(&mut |part| literals.never_null.extend(column(part)));
+            }
         }
         if let Some(cdc) = &flow.cdc {
             let conditions = cdc.apply_as_deletes.iter().chain(&cdc.apply_as_truncates).chain(&cdc.sequence_by);

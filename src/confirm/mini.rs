@@ -5,8 +5,8 @@ use super::engine::{Engine, Multiset, NamedRow, NotRun, Outcome, Reports, TableR
 use super::experiment::{Experiment, Side, new_sources};
 use crate::analyze::Analysis;
 use crate::engine::{
-    Behaviour, Table, UpdateKind, World, contents, dataset_location, default_source_format, location, source_location,
-    starts_at_latest, update_all,
+    Behaviour, NullCondition, Table, UpdateKind, World, contents, dataset_location, default_source_format, location,
+    source_location, starts_at_latest, update_all,
 };
 use crate::model::{Platform, Schema, SourceFacts};
 use std::collections::BTreeSet;
@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 #[derive(Default, Clone, Copy)]
 pub struct Mini<'a> {
     pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
+    /// How expectations take a condition that is NULL.
+    pub null_condition: NullCondition,
 }
 
 /// Both worlds at their moments, and what every flow did in them.
@@ -64,7 +66,7 @@ impl Mini<'_> {
             Some((first, rest)) => (first.clone(), rest),
             None => (Batch::default(), &[][..]),
         };
-        let mut resumed = World::new();
+        let mut resumed = World::reading(self.null_condition);
         define(&mut resumed, experiment, Side::Before);
         for facts in new_sources(experiment) {
             resumed.define_source(facts, default_format(experiment.after));
@@ -87,7 +89,7 @@ impl Mini<'_> {
                 after.extend(experiment.updates.iter().map(|kind| update_all(&mut resumed, experiment.after, kind)));
             }
         }
-        let mut control_end = World::new();
+        let mut control_end = World::reading(self.null_condition);
         define(&mut control_end, experiment, Side::After);
         prime(&mut control_end, experiment.after);
         let mut control = Vec::new();

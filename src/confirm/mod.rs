@@ -6,6 +6,7 @@
 mod csv;
 mod data;
 mod engine;
+mod expectations;
 mod experiment;
 mod generate;
 mod homes;
@@ -37,6 +38,8 @@ use crate::model::{Effect, Field, QualifiedName};
 use generate::Fit;
 use inference::Typed;
 use rayon::prelude::*;
+use slice::Places;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seeds of the generated rows; fixed, so that two runs observe the same.
@@ -71,6 +74,8 @@ pub struct FlowConfirmation {
     pub error_class: Option<String>,
     pub message: Option<String>,
     pub reason: Option<String>,
+    /// It ran, and the effect hangs on what the platform's documentation leaves open.
+    pub undecided: bool,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     /// The seed that showed it, where rows were generated.
@@ -100,19 +105,30 @@ pub fn generated(before: &Analysis, after: &Analysis, seed: u64) -> Data {
 /// Runs the experiment and tells the worst effect over all seeds, flow by flow.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let [before, after] = homes::told_apart(before, after);
-    let (before, after) = (&*before, &*after);
-    let typed = prepared(before, after, options);
+    let [before, after] = runnable([&before, &after], options);
+    let typed = prepared(&before, &after, options);
     let mut confirmation = confirm_all(&typed.before, &typed.after, options);
     typed.mark(&mut confirmation);
     confirmation
 }
 
+/// The flows to observe by the places that they write, with what feeds and reads them.
+fn observed_places(both: [&Analysis; 2], options: &Options<'_>) -> Option<Places> {
+    let datasets = options.datasets.as_ref()?;
+    Some(slice::with_sources(both, &slice::with_readers(both, &slice::places_of(both, datasets))))
+}
+
+/// Both revisions as their rows allow: those that are given may fail an expectation, generated ones must not.
+fn runnable<'a>(both: [&'a Analysis; 2], options: &Options<'_>) -> [Cow<'a, Analysis>; 2] {
+    match &options.data {
+        Some(_) => both.map(Cow::Borrowed),
+        None => expectations::without_failing_rows(both, observed_places(both, options).as_ref()),
+    }
+}
+
 /// The part of both revisions that is run, with types for what nobody declares.
 fn prepared<'a>(before: &'a Analysis, after: &'a Analysis, options: &Options<'_>) -> Typed<'a> {
-    let places = options.datasets.as_ref().map(|datasets| {
-        let both = [before, after];
-        slice::with_sources(both, &slice::with_readers(both, &slice::places_of(both, datasets)))
-    });
+    let places = observed_places([before, after], options);
     match &options.data {
         // Rows that are given have types of their own.
         Some(_) => Typed::as_declared(before, after, places.as_ref()),
@@ -122,7 +138,7 @@ fn prepared<'a>(before: &'a Analysis, after: &'a Analysis, options: &Options<'_>
 
 fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let set = sources(before, after);
-    let engine = Mini { between: options.between };
+    let engine = Mini { between: options.between, ..Mini::default() };
     let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
     let mut runs: Vec<Run> = match &options.data {
         Some(data) => vec![Run::given(data)],
@@ -174,8 +190,7 @@ fn observed(engine: &Mini<'_>, experiment: &Experiment<'_>, runs: &[Run]) -> Con
     let observed: Vec<Confirmation> = runs
         .par_iter()
         .map(|run| {
-            let outcome = engine.outcome(experiment, &run.data);
-            let observed = observe(experiment.before, experiment.after, &outcome);
+            let observed = expectations::observe_both_ways(engine, experiment, &run.data);
             let flows = observed.flows.into_iter().map(|flow| confirmation(flow, run)).collect();
             Confirmation { flows, tables: observed.tables }
         })
@@ -193,6 +208,7 @@ fn confirmation(flow: FlowObservation, run: &Run) -> FlowConfirmation {
         error_class: flow.error.as_ref().map(|error| error.class.clone()),
         message: flow.error.map(|error| error.message),
         reason: flow.reason,
+        undecided: flow.undecided,
         stopped_by: flow.stopped_by,
         seed: run.seed,
         fitting: run.fitting,
@@ -209,20 +225,30 @@ fn without_misfits(flow: FlowObservation) -> FlowObservation {
     FlowObservation { effect: None, error: None, reason: Some(reason), ..flow }
 }
 
+impl FlowConfirmation {
+    /// How bad it is: an effect that is left open counts as more than none and less than any other.
+    fn weight(&self) -> (Option<Effect>, bool) {
+        let least = if self.undecided { Some(Effect::Ignored) } else { None };
+        (self.observed.or(least), self.undecided)
+    }
+}
+
 impl Confirmation {
     /// This, with what only the other one could observe.
     fn completed(self, other: Confirmation) -> Confirmation {
         let flows = self.flows.into_iter().zip(other.flows);
-        let flows = flows.map(|(a, b)| if a.observed.is_none() && b.observed.is_some() { b } else { a });
+        let flows =
+            flows.map(|(a, b)| if !a.undecided && a.observed.is_none() && b.observed.is_some() { b } else { a });
         let tables = self.tables.into_iter().zip(other.tables).map(|(a, b)| if a.effect.is_none() { b } else { a });
         Confirmation { flows: flows.collect(), tables: tables.collect() }
     }
 
-    /// Flow by flow and table by table the worse of two observations; what is known is worse than what is not.
+    /// Flow by flow and table by table the worse of two observations; what is known is worse than what is not, but for what is
+    /// left open: that may be worse than nothing.
     fn worse(self, other: Confirmation) -> Confirmation {
         let flows = self.flows.into_iter().zip(other.flows).map(|(a, mut b)| {
             b.uninterpreted.extend(a.uninterpreted.iter().cloned());
-            if b.observed > a.observed { b } else { FlowConfirmation { uninterpreted: b.uninterpreted, ..a } }
+            if b.weight() > a.weight() { b } else { FlowConfirmation { uninterpreted: b.uninterpreted, ..a } }
         });
         let tables = self.tables.into_iter().zip(other.tables).map(|(a, b)| if b.effect > a.effect { b } else { a });
         Confirmation { flows: flows.collect(), tables: tables.collect() }

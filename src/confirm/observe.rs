@@ -17,6 +17,8 @@ pub struct FlowObservation {
     pub effect: Option<Effect>,
     pub error: Option<ExecutionError>,
     pub reason: Option<String>,
+    /// It ran, and the effect hangs on what the platform's documentation leaves open.
+    pub undecided: bool,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     pub uninterpreted: BTreeSet<String>,
@@ -224,6 +226,7 @@ fn observe_flow(
         effect: None,
         error: None,
         reason: None,
+        undecided: false,
         stopped_by: None,
         uninterpreted,
     };
@@ -383,6 +386,7 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             effect,
             error: None,
             reason: effect.is_none().then(|| UNTOLD.to_owned()),
+            undecided: false,
             stopped_by: None,
             uninterpreted: BTreeSet::new(),
         });

@@ -14,7 +14,9 @@ use super::shrink::place_of;
 use super::slice;
 use super::sources::sources;
 use super::witness::Witness;
-use super::{Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, prepared};
+use super::{
+    Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, prepared, runnable,
+};
 use crate::analyze::{Analysis, analyze};
 use crate::model::{DatasetKind, Effect, Platform};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +64,7 @@ pub fn confirm_on(
         },
     );
     let [before, after] = homes::told_apart(&before, &after);
+    let [before, after] = runnable([&before, &after], options);
     let typed = prepared(&before, &after, options);
     let (before, after) = (&*typed.before, &*typed.after);
     let set = sources(before, after);
@@ -148,6 +151,7 @@ fn unseen(flow: &FlowConfirmation, reason: &str) -> FlowConfirmation {
         error_class: None,
         message: None,
         reason: Some(reason.to_owned()),
+        undecided: false,
         seed: None,
         uninterpreted: BTreeSet::new(),
         witness: None,

@@ -2,10 +2,9 @@
 
 use super::FlowConfirmation;
 use super::data::Data;
-use super::engine::Outcome;
+use super::expectations::observe_both_ways;
 use super::experiment::Experiment;
 use super::mini::Mini;
-use super::observe::observe;
 use super::slice::{self, Places};
 use super::sources::SourceSet;
 use super::witness::Witness;
@@ -32,8 +31,8 @@ pub fn witness(
     let (before, after) = (slice::slice(experiment.before, &needed), slice::slice(experiment.after, &needed));
     let set = sources_at(experiment.sources, &needed);
     let experiment = Experiment { before: &before, after: &after, ..*experiment };
-    let shows = |outcome: &Outcome| {
-        observe(experiment.before, experiment.after, outcome).flows.iter().any(|other| {
+    let shows = |data: &Data| {
+        observe_both_ways(engine, &experiment, data).flows.iter().any(|other| {
             other.flow == flow.flow
                 && other.dataset == flow.dataset
                 && other.effect == Some(effect)
@@ -41,11 +40,11 @@ pub fn witness(
         })
     };
     let concerned = of_sources(data, &set);
-    let data = if shows(&engine.outcome(&experiment, &concerned)) { &concerned } else { data };
+    let data = if shows(&concerned) { &concerned } else { data };
     let mut attempts = 0;
     let mut holds = |rows: &[RowId]| {
         attempts += 1;
-        attempts <= ATTEMPTS && shows(&engine.outcome(&experiment, &select(data, rows)))
+        attempts <= ATTEMPTS && shows(&select(data, rows))
     };
     let rows = minimize(all_rows(data), &mut holds);
     let data = select(data, &rows);

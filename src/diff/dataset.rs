@@ -152,7 +152,8 @@ fn compare_expectations(old: &[Expectation], new: &[Expectation], pipeline: &str
         match partner(new, &expectation.name).and_then(|index| new.get(index)) {
             None => found.push(base("expectation-removed").fact("action_before", action(expectation))),
             Some(other) => {
-                let same_condition = squeezed(&expectation.condition) == squeezed(&other.condition);
+                let same_condition = expectation.predicate == other.predicate
+                    || squeezed(&expectation.condition) == squeezed(&other.condition);
                 if !same_condition || expectation.on_violation != other.on_violation {
                     let aspect = if same_condition { "action" } else { "condition" };
                     let change = base("expectation-changed")

@@ -39,6 +39,7 @@ impl ExecutionError {
             "DATETIME_FIELD_OUT_OF_BOUNDS",
             "DIVIDE_BY_ZERO",
             "DUPLICATED_MAP_KEY",
+            "EXPECTATION_VIOLATION",
             "INTERVAL_DIVIDED_BY_ZERO",
             "INVALID_ARRAY_INDEX",
             "INVALID_ARRAY_INDEX_IN_ELEMENT_AT",

@@ -7,6 +7,7 @@ mod cdc;
 mod checkpoint;
 mod deployment;
 mod error;
+mod expectation;
 mod expression;
 mod materialize;
 mod operators;
@@ -14,6 +15,7 @@ mod persist;
 mod persist_value;
 mod platform;
 mod record;
+mod replace;
 mod restart;
 mod row;
 mod scan;
@@ -31,6 +33,7 @@ pub use catalog::{dataset_location, facts_for, facts_named, read_location, sourc
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
 pub use deployment::{deployment_order, starts_at_latest, update_all};
 pub use error::ExecutionError;
+pub use expectation::NullCondition;
 pub use operators::{
     BatchOutput, EventTimeStats, MicroBatch, Tables, Watermarks, needs_no_data_batch, run_batch, run_micro_batch,
 };

@@ -3,6 +3,7 @@
 
 use super::checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
 use super::error::ExecutionError;
+use super::expectation::Checks;
 use super::operators::{EventTimeStats, MicroBatch, Watermarks, needs_no_data_batch, run_micro_batch};
 use super::platform::Behaviour;
 use super::restart;
@@ -23,6 +24,8 @@ pub struct Query<'a> {
     /// The session's configuration.
     pub configuration: BTreeMap<String, String>,
     pub available_now: bool,
+    /// What its rows must hold.
+    pub checks: Checks<'a>,
 }
 
 /// Rows of one micro-batch on their way to the sink.
@@ -47,6 +50,8 @@ pub struct Progress {
     /// The checkpoint was empty: every source was read from its beginning.
     pub from_nothing: bool,
     pub uninterpreted: BTreeSet<String>,
+    /// Expectations whose condition was NULL for some row: whether that violates them is not documented.
+    pub null_conditions: BTreeSet<String>,
 }
 
 /// More consecutive batches than any finite source asks for.
@@ -226,18 +231,22 @@ impl<'a, 'q> Run<'a, 'q> {
             trusts_nullability: self.behaviour.trusts_nullability(),
         };
         let mut state = self.checkpoint.state.clone();
+        let tables = Snapshot { world, pipeline: self.query.pipeline };
         let output = run_micro_batch(
             self.query.plan,
             MicroBatch {
                 inputs: &inputs,
-                tables: &Snapshot { world, pipeline: self.query.pipeline },
+                tables: &tables,
                 state: &mut state,
                 watermarks,
                 output_mode: self.query.output_mode,
                 session: &session,
             },
         )?;
-        let rows = SinkBatch { query: self.checkpoint.query, batch, rows: output.rows };
+        let columns = crate::analyze::output(self.query.plan);
+        let passed = self.query.checks.pass(output.rows, &columns, &tables, &session, world.null_condition)?;
+        self.progress.null_conditions.extend(passed.null_conditions);
+        let rows = SinkBatch { query: self.checkpoint.query, batch, rows: passed.rows };
         self.progress.rows += sink.write(world, rows)?;
         self.progress.batches += 1;
         self.progress.uninterpreted.extend(output.uninterpreted);

@@ -229,6 +229,42 @@ impl Table {
         self.commit(kind, added, removed);
     }
 
+    /// Deletes rows of some files, by path and position, and adds others, in one commit. What is left of a file stays its
+    /// writer's. Where nothing is deleted, the commit is an append.
+    pub fn replace_rows(
+        &mut self,
+        doomed: &BTreeMap<String, BTreeSet<usize>>,
+        rows: Vec<Row>,
+        schema: &Schema,
+        writer: &str,
+    ) {
+        let hit = |file: &&DataFile| doomed.get(&file.path).is_some_and(|rows| !rows.is_empty());
+        let rewritten: Vec<DataFile> = self.files().into_iter().filter(hit).cloned().collect();
+        if rewritten.is_empty() {
+            self.append(rows, schema, Some(writer));
+            return;
+        }
+        let mut added = Vec::new();
+        for file in &rewritten {
+            let (Content::Rows(old), Some(doomed)) = (&file.content, doomed.get(&file.path)) else { continue };
+            let left = old.iter().enumerate().filter(|(at, _)| !doomed.contains(at)).map(|(_, row)| row.clone());
+            let left: Vec<Row> = left.collect();
+            if !left.is_empty() {
+                added.push(self.numbered_file(added.len(), left, &file.schema, file.writer.as_deref()));
+            }
+        }
+        if !rows.is_empty() {
+            added.push(self.numbered_file(added.len(), rows, schema, Some(writer)));
+        }
+        self.commit(CommitKind::Overwrite, added, rewritten.into_iter().map(|file| file.path).collect());
+    }
+
+    /// One of several files of a commit.
+    fn numbered_file(&self, number: usize, rows: Vec<Row>, schema: &Schema, writer: Option<&str>) -> DataFile {
+        let file = self.file(rows, schema, writer);
+        DataFile { path: format!("{}-{number}", file.path), ..file }
+    }
+
     /// TRUNCATE TABLE: of a file table everything in the folder goes, `_spark_metadata` too.
     pub fn truncate(&mut self) {
         let removed: Vec<String> = self.commits.iter().flat_map(|c| &c.added).map(|file| file.path.clone()).collect();

@@ -3,17 +3,18 @@
 //! Takes the world as earlier updates left it and a pipeline as analysed; leaves tables and checkpoints behind and tells what
 //! each flow did.
 
+mod batch;
+
 use super::catalog;
 use super::cdc::{self, CdcSink};
 use super::error::ExecutionError;
+use super::expectation::Checks;
 use super::materialize;
-use super::operators::run_batch;
 use super::platform::Behaviour;
-use super::scan::Snapshot;
-use super::session::Session;
+use super::replace::ReplaceSink;
 use super::sink::{NoSink, TableSink};
 use super::stream::{self, Progress, Query, Sink};
-use super::table::{CommitKind, TableFormat};
+use super::table::TableFormat;
 use super::world::World;
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::model::{
@@ -133,6 +134,12 @@ struct Member<'a> {
     index: usize,
     analyzed: &'a AnalyzedFlow,
     flow: &'a Flow,
+}
+
+impl Member<'_> {
+    fn checks(&self) -> Checks<'_> {
+        Checks { flow: &self.flow.name, checks: &self.analyzed.checks, cdc: self.analyzed.cdc.as_ref() }
+    }
 }
 
 struct Update<'a> {
@@ -445,6 +452,7 @@ impl Update<'_> {
             output_mode,
             configuration: self.configuration(member.flow),
             available_now,
+            checks: member.checks(),
         })
     }
 
@@ -462,6 +470,10 @@ impl Update<'_> {
             Some(target) => {
                 let mut sink = CdcSink::new(target, location, &writer, Behaviour::of(self.pipeline));
                 self.run_query(at, OutputMode::Update, true, &mut sink)
+            }
+            None if matches!(member.flow.kind, FlowKind::ReplaceUsing { .. }) => {
+                let mut sink = ReplaceSink { flow: member.analyzed, location, writer: &writer };
+                self.run_query(at, OutputMode::Append, true, &mut sink)
             }
             None => {
                 let mut sink =
@@ -522,54 +534,6 @@ impl Update<'_> {
         let mut sink =
             TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false, cataloged };
         self.run_query(at, mode, available_now, &mut sink)
-    }
-
-    fn batch_rows(&self, at: usize) -> Result<super::operators::BatchOutput, ExecutionError> {
-        let Some(member) = self.flows.get(at) else { return Err(ExecutionError::unsupported("no such flow")) };
-        let now = stream::now(self.world);
-        let session = Session { conf: self.configuration(member.flow), now, ..Session::default() };
-        let tables = Snapshot { world: self.world, pipeline: self.pipeline };
-        run_batch(&member.analyzed.optimized, &tables, &session)
-    }
-
-    /// A materialized view: all of it, anew.
-    fn recompute(&mut self, at: usize, location: &str) -> Result<Progress, ExecutionError> {
-        let output = self.batch_rows(at)?;
-        let count = output.rows.rows.len();
-        let writer = self.flows.get(at).map(|member| member.flow.name.clone());
-        if let Some(table) = self.world.tables.get_mut(location) {
-            table.append(output.rows.rows, &output.rows.schema, writer.as_deref());
-        }
-        Ok(Progress { batches: 1, rows: count, from_nothing: true, uninterpreted: output.uninterpreted })
-    }
-
-    /// A once flow, or another batch query into a table: run when its checkpoint says it has not been.
-    fn run_batch_flow(&mut self, at: usize, location: &str) -> Result<Progress, ExecutionError> {
-        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
-        let (key, once) = (identity(self.pipeline, member.flow), member.flow.is_once());
-        if once && self.world.checkpoints.contains_key(&key) {
-            return Ok(Progress::default());
-        }
-        let output = self.batch_rows(at)?;
-        let Some(member) = self.flows.get(at) else { return Ok(Progress::default()) };
-        let (writer, count) = (member.flow.name.clone(), output.rows.rows.len());
-        let cdc = cdc::CdcTarget::of(member.analyzed, member.flow);
-        let replace = matches!(member.flow.kind, FlowKind::ReplaceWhere(_) | FlowKind::ReplaceUsing { .. });
-        let query = self.world.identity();
-        if once {
-            self.world.checkpoints.insert(key, super::checkpoint::Checkpoint::new(query));
-        }
-        if let Some(target) = cdc {
-            let batch = stream::SinkBatch { query, batch: 0, rows: output.rows };
-            CdcSink::new(target, location, &writer, Behaviour::of(self.pipeline)).write(self.world, batch)?;
-        } else if let Some(table) = self.world.tables.get_mut(location) {
-            if replace {
-                table.replace(CommitKind::Overwrite, output.rows.rows, &output.rows.schema, Some(&writer));
-            } else {
-                table.append(output.rows.rows, &output.rows.schema, Some(&writer));
-            }
-        }
-        Ok(Progress { batches: 1, rows: count, from_nothing: true, uninterpreted: output.uninterpreted })
     }
 }
 

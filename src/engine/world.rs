@@ -2,6 +2,7 @@
 
 use super::catalog::source_location;
 use super::checkpoint::Checkpoint;
+use super::expectation::NullCondition;
 use super::table::{Record, Table, TableFormat};
 use crate::model::{Schema, SourceFacts};
 use std::collections::BTreeMap;
@@ -15,11 +16,18 @@ pub struct World {
     pub(super) next_identity: u64,
     /// Updates run so far; the clock of the engine.
     pub updates: u64,
+    /// How expectations take a condition that is NULL: a reading of the platform, not kept with the rest.
+    pub null_condition: NullCondition,
 }
 
 impl World {
     pub fn new() -> Self {
         World::default()
+    }
+
+    /// An empty world in which expectations take NULL so.
+    pub fn reading(null_condition: NullCondition) -> Self {
+        World { null_condition, ..World::default() }
     }
 
     /// A number never given out before, for tables and queries.

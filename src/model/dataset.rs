@@ -1,5 +1,6 @@
 //! What flows write into, and views.
 
+use super::expr::Expr;
 use super::name::QualifiedName;
 use super::place::Place;
 use super::schema::{Field, Schema};
@@ -28,7 +29,10 @@ pub struct Expectation {
     pub name: String,
     /// SQL text of the condition, as written.
     pub condition: String,
+    /// The condition, over the columns of whatever is written into the dataset.
+    pub predicate: Expr,
     pub on_violation: OnViolation,
+    pub place: Place,
 }
 
 /// How files are laid out.

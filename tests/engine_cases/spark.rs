@@ -53,8 +53,8 @@ fn compare_rows(
 ) {
     let sources = sources(before, after);
     let updates = &case.experiment.updates;
-    let outcome =
-        Mini { between: Some(between) }.worlds(&Experiment { before, after, sources: &sources, updates }, data);
+    let outcome = Mini { between: Some(between), ..Mini::default() }
+        .worlds(&Experiment { before, after, sources: &sources, updates }, data);
     for recorded in &case.recorded {
         // What Python code makes of a row is its secret: the engine gives a value that stands for it.
         let writers = own.flows.iter().filter(|flow| rows::last_part(&flow.dataset.name) == recorded.table);

@@ -3,10 +3,10 @@
 
 use super::relation::{Relation, as_rest, same_name};
 use super::{OpenColumns, OpenKind, Resolved, Resolver};
-use crate::model::{AttrId, Attribute, CdcSpec, Expr, Node, Plan};
+use crate::model::{AttrId, Attribute, Expr, Node, Plan};
 
 impl Resolver<'_> {
-    pub(super) fn finish(self, relation: Relation, cdc: Option<CdcSpec>) -> Resolved {
+    pub(super) fn finish(self, relation: Relation) -> Resolved {
         let complete = relation.is_complete();
         let mut plan = relation.plan;
         close(&mut plan, &self.open);
@@ -17,7 +17,9 @@ impl Resolver<'_> {
             complete,
             errors: self.errors,
             unresolved: self.unresolved.into_values().collect(),
-            cdc,
+            cdc: None,
+            checks: Vec::new(),
+            replacement: None,
             places: self.places,
         }
     }

@@ -104,6 +104,7 @@ impl Resolver<'_> {
         self.views.push(id);
         self.pipeline = p;
         let relation = self.plan(&flow.plan);
+        let relation = self.rows_kept_by_view(dataset, relation);
         self.pipeline = pipeline;
         self.views.pop();
         self.ctes = ctes;

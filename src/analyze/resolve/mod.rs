@@ -5,6 +5,7 @@
 //! a named column becomes an attribute of unknown type on demand, so that nothing is refused that might be right.
 
 mod aggregate;
+mod beside;
 mod column;
 pub(super) mod expression;
 mod finish;
@@ -18,8 +19,8 @@ mod sugar;
 mod time_window;
 mod window;
 
-use super::AnalysisError;
 use super::catalog::{Catalog, DatasetId};
+use super::{AnalysisError, Replacement, RowCheck};
 use crate::model::{
     AttrId, Attribute, CdcSpec, DataType, Expr, Flow, JoinOn, Node, Place, Plan, Schema, SortKey, Span, Unresolved,
 };
@@ -45,6 +46,8 @@ pub(super) struct Resolved {
     pub unresolved: Vec<Unresolved>,
     /// Of an AUTO CDC flow: its expressions over the columns of `plan`.
     pub cdc: Option<CdcSpec>,
+    pub checks: Vec<RowCheck>,
+    pub replacement: Option<Replacement>,
     /// Where the columns of the result stand in the user's text.
     pub places: BTreeMap<AttrId, Place>,
 }
@@ -56,7 +59,9 @@ pub(super) fn resolve(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     let mut resolver = Resolver::new(catalog, schemas, pipeline);
     let relation = resolver.plan(&flow.plan).tight();
     let cdc = flow.cdc().map(|spec| resolver.cdc(spec, &relation, &flow.place));
-    resolver.finish(relation, cdc)
+    let checks = resolver.checks(flow, &relation);
+    let replacement = resolver.replacement(flow, &relation);
+    Resolved { cdc, checks, replacement, ..resolver.finish(relation) }
 }
 
 /// Columns named so far of a relation that is not known in full.

@@ -197,6 +197,9 @@ impl Inference<'_> {
                 uses.term(expr);
             });
         }
+        flow.beside().for_each(|expr| {
+            uses.term(expr);
+        });
         // Every open column has a variable, used or not: a reader downstream may tell its type.
         let output: Vec<(String, Option<Variable>, DataType)> = crate::analyze::output(&flow.plan)
             .into_iter()

@@ -1,9 +1,12 @@
 //! `expect`, `expect_or_drop`, `expect_or_fail` and their `_all` forms.
 
 use super::registration::decorated;
+use crate::frontend::content_hash;
 use crate::frontend::python::interpret::Interpreter;
+use crate::frontend::python::pyspark::opaque;
+use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Value};
-use crate::model::{Expectation, OnViolation};
+use crate::model::{Expectation, Expr, OnViolation, Place};
 use std::rc::Rc;
 
 fn on_violation(name: &str) -> OnViolation {
@@ -35,12 +38,9 @@ fn read(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) ->
     let on_violation = on_violation(name);
     if !name.starts_with("expect_all") {
         let text = |index: usize, key: &str| arguments.text(index, key).unwrap_or_default().to_string();
-        let condition = match arguments.get(1, "inv").or_else(|| arguments.keyword("condition")) {
-            Some(value) => condition_text(value),
-            None => String::new(),
-        };
+        let condition = arguments.get(1, "inv").or_else(|| arguments.keyword("condition")).cloned();
         let name = if arguments.keyword("description").is_some() { text(9, "description") } else { text(0, "name") };
-        return vec![Expectation { name, condition, on_violation }];
+        return vec![expectation(interpreter, name, &condition.unwrap_or(Value::None), on_violation, &arguments.place)];
     }
     let rules = arguments.get(0, "expectations").cloned().unwrap_or(Value::None);
     let Value::Dict(dict) = &rules else {
@@ -49,19 +49,36 @@ fn read(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) ->
         interpreter.report_value(&unknown, None);
         return Vec::new();
     };
-    let dict = dict.borrow();
-    dict.items
+    let items = dict.borrow().items.clone();
+    items
         .iter()
-        .map(|(key, value)| Expectation {
-            name: key.render_string().unwrap_or_default().to_string(),
-            condition: condition_text(value),
-            on_violation,
+        .map(|(key, value)| {
+            let name = key.render_string().unwrap_or_default().to_string();
+            expectation(interpreter, name, value, on_violation, &arguments.place)
         })
         .collect()
 }
 
-fn condition_text(value: &Value) -> String {
-    value.render_string().map_or_else(|| format!("{{{}}}", value.type_name()), |text| text.to_string())
+/// An expectation whose condition is SQL text, or a value that is no text before the code runs.
+fn expectation(
+    interpreter: &mut Interpreter<'_>,
+    name: String,
+    value: &Value,
+    on_violation: OnViolation,
+    place: &Place,
+) -> Expectation {
+    let text = value.render_string();
+    let condition = text.map_or_else(|| format!("{{{}}}", value.type_name()), |text| text.to_string());
+    let predicate = match value.as_str() {
+        Some(text) => sql_text::expression(interpreter, text, place),
+        None => Expr::Opaque(opaque(
+            &condition,
+            "the condition is only known at run time",
+            content_hash(&condition),
+            place.clone(),
+        )),
+    };
+    Expectation { name, condition, predicate, on_violation, place: place.clone() }
 }
 
 pub fn is_callable(value: &Value) -> bool {

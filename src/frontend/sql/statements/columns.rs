@@ -60,7 +60,7 @@ impl<'a> StatementReader<'a> {
         } else {
             self.cursor.take_until(|cursor| cursor.at_words(&["on", "violation"]))
         };
-        self.expression(condition);
+        let predicate = self.expression(condition);
         let on_violation = if self.cursor.take_words(&["on", "violation"]) {
             if self.cursor.take_words(&["drop", "row"]) {
                 OnViolation::DropRow
@@ -75,7 +75,7 @@ impl<'a> StatementReader<'a> {
             OnViolation::Warn
         };
         let condition = self.cursor.text_of(condition);
-        dataset.expectations.push(Expectation { name, condition, on_violation });
+        dataset.expectations.push(Expectation { name, condition, predicate, on_violation, place });
         if self.cursor.at_end() { Ok(()) } else { Err(self.unexpected("`,` or `)` after the expectation")) }
     }
 

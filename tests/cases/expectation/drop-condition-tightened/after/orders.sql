@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE orders (
+  CONSTRAINT positive EXPECT (amount > 10) ON VIOLATION DROP ROW
+) AS
+SELECT id, amount FROM STREAM(main.sales.raw_orders);

@@ -1,0 +1,6 @@
+CREATE OR REFRESH STREAMING TABLE orders (
+  CONSTRAINT positive EXPECT (amount > 0) ON VIOLATION DROP ROW
+);
+
+CREATE FLOW orders_flow AS AUTO CDC INTO orders
+FROM STREAM(main.sales.raw_orders) KEYS (id) SEQUENCE BY ts COLUMNS id, amount;

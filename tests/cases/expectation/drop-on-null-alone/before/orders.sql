@@ -1,0 +1,2 @@
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, region FROM STREAM(main.sales.raw_orders);

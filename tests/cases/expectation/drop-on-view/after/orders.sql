@@ -1,0 +1,7 @@
+CREATE TEMPORARY VIEW kept (
+  CONSTRAINT positive EXPECT (amount > 0) ON VIOLATION DROP ROW
+) AS
+SELECT id, amount FROM STREAM(main.sales.raw_orders);
+
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM(kept);

@@ -1,0 +1,5 @@
+CREATE TEMPORARY VIEW kept AS
+SELECT id, amount FROM STREAM(main.sales.raw_orders);
+
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, amount FROM STREAM(kept);

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders FLOW REPLACE WHERE ts >= '2025-01-01' BY NAME SELECT id, amount, ts FROM main.sales.raw_orders;
