@@ -23,6 +23,7 @@ mod tests;
 mod visit;
 
 pub(crate) use output::output;
+pub(crate) use sources::rescued_column;
 
 pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
 

@@ -78,7 +78,7 @@ pub(super) fn change_feed_columns() -> Vec<Field> {
 }
 
 /// True where an Auto Loader read adds `_rescued_data`: always, unless the reader is given a schema and no column for it.
-pub(super) fn rescued_column(read: &Read) -> Option<Field> {
+pub(crate) fn rescued_column(read: &Read) -> Option<Field> {
     let name = read.option("rescueddatacolumn").or_else(|| read.option("cloudfiles.rescueddatacolumn"));
     match (name, &read.source) {
         (Some(name), _) => Some(Field::new(name, DataType::String)),

@@ -146,7 +146,8 @@ impl Warehouse {
         let schema = folder_schema(&files, &columns, &types, declared, merge)?;
         let mut rows = Vec::new();
         for ((_, file), values) in files.iter().zip(&segments) {
-            rows.extend(read_file(file, &schema, &columns, values)?);
+            let untyped = self.text_folders.contains(base);
+            rows.extend(read_file(file, &schema, &columns, values, untyped)?);
         }
         Ok(Contents { rows: Rows::new(schema, rows) })
     }
@@ -178,7 +179,7 @@ impl Warehouse {
             let Some(file) = self.files.get(path) else { continue };
             let values = segments(path, &definition.location);
             if values.len() == columns.len() || listed.is_some() {
-                rows.extend(read_file(file, &definition.schema, &columns, &values)?);
+                rows.extend(read_file(file, &definition.schema, &columns, &values, false)?);
             }
         }
         Ok(Rows::new(definition.schema.clone(), rows))
@@ -249,6 +250,7 @@ fn read_file(
     schema: &Schema,
     columns: &[String],
     values: &[(String, String)],
+    untyped: bool,
 ) -> Result<Vec<Row>, ExecutionError> {
     enum From {
         Folder(Value),
@@ -267,7 +269,8 @@ fn read_file(
             None => sources.push(From::Nothing),
             Some(at) => {
                 let found = file.schema.fields.get(at).map(|found| &found.data_type);
-                if found.is_some_and(|found| *found != field.data_type && !readable_as(found, &field.data_type)) {
+                let differs = |found: &DataType| *found != field.data_type && !readable_as(found, &field.data_type);
+                if !untyped && found.is_some_and(differs) {
                     return Err(ExecutionError::new(
                         "FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH",
                         format!("{} is stored with another type than {}", field.name, field.data_type),
@@ -356,6 +359,9 @@ impl Run<'_> {
                 let folder = format!("{base}/{folder}");
                 self.warehouse.files.retain(|file, _| !file.starts_with(&format!("{folder}/")));
             }
+        }
+        if matches!(write.format.as_deref(), Some("csv" | "json" | "text" | "xml")) {
+            self.warehouse.text_folders.insert(base.clone());
         }
         self.warehouse.add_files(&base, &layout, &rows.schema, rows.rows);
         Ok(())

@@ -114,7 +114,8 @@ impl Run<'_> {
             }
             None => Rows::empty(write.schema.clone().unwrap_or_else(Schema::unknown)),
         };
-        let format = write.format.clone().filter(|format| matches!(format.as_str(), "delta" | "iceberg"));
+        let format = write.format.as_ref().unwrap_or(&self.warehouse.default_format);
+        let format = Some(format.clone()).filter(|format| matches!(format.as_str(), "delta" | "iceberg"));
         let known = self.warehouse.lakes.get(key).map(|lake| if lake.delta { "delta" } else { "iceberg" }.to_owned());
         let definition = Definition {
             kind: TableKind::Lake,

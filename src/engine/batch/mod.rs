@@ -46,6 +46,8 @@ pub struct Written {
     /// Table or path, as the script names it.
     pub target: String,
     pub rows: Rows,
+    /// Of the statement.
+    pub place: Place,
 }
 
 impl JobRun {
@@ -157,7 +159,11 @@ impl Run<'_> {
             WriteTarget::Table(name) => name.to_string(),
             WriteTarget::Path(path) | WriteTarget::Unknown(path) => path.clone(),
         };
-        self.written.extend(rows.filter(|_| write.query.is_some()).map(|rows| Written { target, rows }));
+        self.written.extend(rows.filter(|_| write.query.is_some()).map(|rows| Written {
+            target,
+            rows,
+            place: write.place.clone(),
+        }));
         outcome
     }
 
@@ -173,22 +179,29 @@ impl Run<'_> {
             WriteTarget::Table(name) if name.is_template() => {
                 Err(ExecutionError::unsupported(format!("the table's name is not known: {name}")))
             }
-            WriteTarget::Path(path) => match write.format.as_deref().unwrap_or(&self.warehouse.default_format) {
-                "delta" | "iceberg" => self.write_lake(write, path),
-                _ => self.write_folder(write, path),
+            WriteTarget::Path(path) => match self.is_lake_target(&write.target, write.format.as_deref()) {
+                true => self.write_lake(write, path),
+                false => self.write_folder(write, path),
             },
             WriteTarget::Table(name) => {
                 let key = self.warehouse.resolve(name);
-                let exists = self.warehouse.definition(&key);
-                let lake = match exists {
-                    Some(definition) => definition.kind == TableKind::Lake,
-                    None => {
-                        let format = write.format.as_deref().unwrap_or(&self.warehouse.default_format);
-                        self.warehouse.is_lake(&key, format)
-                    }
-                };
+                let lake = self.is_lake_target(&write.target, write.format.as_deref());
                 if lake { self.write_lake(write, &key) } else { self.write_session_table(write, &key) }
             }
+        }
+    }
+
+    /// Whether a target has snapshots, or would have if a writer of this format made it.
+    fn is_lake_target(&self, target: &WriteTarget, format: Option<&str>) -> bool {
+        let format = format.unwrap_or(&self.warehouse.default_format);
+        match target {
+            WriteTarget::Table(name) => {
+                let key = self.warehouse.resolve(name);
+                let known = self.warehouse.definition(&key).map(|definition| definition.kind == TableKind::Lake);
+                known.unwrap_or_else(|| self.warehouse.is_lake(&key, format))
+            }
+            WriteTarget::Path(_) => matches!(format, "delta" | "iceberg"),
+            WriteTarget::Unknown(_) => false,
         }
     }
 }

@@ -89,6 +89,9 @@ impl<'a> Run<'a> {
     /// Those of Spark's analysis.
     pub fn resolve(&mut self, query: &Plan) -> Result<Resolved, ExecutionError> {
         let plan = self.with_kept(query)?;
+        if let Some(name) = unknown_column(&plan) {
+            return Err(ExecutionError::unsupported(format!("the name of a column is not known: {name}")));
+        }
         let mut sources: Vec<SourceFacts> = Vec::new();
         for read in plan.reads() {
             let Some((name, path, format)) = source_name(read) else { continue };
@@ -299,6 +302,21 @@ fn named_by_cte(plan: &Plan, read: &Read) -> bool {
             expr.walk(&mut |inner| {
                 if let Expr::Subquery { plan, .. } = inner {
                     plan.walk(&mut |plan| visit(plan));
+                }
+            });
+        }
+    });
+    found
+}
+
+/// A column whose name is only known at run time: it holds a placeholder in braces.
+fn unknown_column(plan: &Plan) -> Option<String> {
+    let mut found = None;
+    plan.walk(&mut |plan| {
+        for expr in plan.expressions() {
+            expr.walk(&mut |inner| {
+                if let Expr::Column(column) = inner {
+                    found = found.take().or_else(|| column.parts.iter().find(|part| part.contains('{')).cloned());
                 }
             });
         }

@@ -4,21 +4,28 @@ use super::folder::Layout;
 use super::query::Run;
 use super::resolve::{Matching, assign};
 use super::warehouse::normalized;
+use crate::analyze::rescued_column;
 use crate::engine::error::ExecutionError;
-use crate::engine::row::Rows;
-use crate::model::{BatchWrite, Node, OutputMode, Plan, Read, Source, StreamQuery, StreamSink, WriteTarget};
+use crate::engine::row::{Row, Rows};
+use crate::model::{
+    BatchWrite, Node, OutputMode, Plan, QualifiedName, Read, Source, StreamQuery, StreamSink, Value, WriteApi,
+    WriteOperation, WriteTarget,
+};
 use std::collections::BTreeSet;
 
 impl Run<'_> {
     /// # Errors
     /// What the query or its function fails with.
     pub(super) fn stream(&mut self, stream: &StreamQuery) -> Result<(), ExecutionError> {
-        let append = matches!(stream.sink, StreamSink::Append(_));
-        if append && stream.output_mode != OutputMode::Append {
-            return Err(ExecutionError::new(
-                "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
-                "a sink of files takes output mode append only",
-            ));
+        if let StreamSink::Append(write) = &stream.sink {
+            let lake = self.is_lake_target(&write.target, write.format.as_deref());
+            let taken = stream.output_mode == OutputMode::Append || lake && stream.output_mode == OutputMode::Complete;
+            if !taken {
+                return Err(ExecutionError::new(
+                    "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
+                    format!("the sink does not take the output mode {:?}", stream.output_mode),
+                ));
+            }
         }
         let reads: Vec<&Read> = stream.query.reads().into_iter().filter(|read| read.streaming).collect();
         let [read] = reads.as_slice() else {
@@ -26,7 +33,7 @@ impl Run<'_> {
                 "a streaming query over other than one source is not executed here",
             ));
         };
-        let Source::Files { path, .. } = &read.source else {
+        let Source::Files { path, auto_loader, .. } = &read.source else {
             return Err(ExecutionError::unsupported("a streaming query over a table is not executed here"));
         };
         let base = normalized(path);
@@ -35,6 +42,11 @@ impl Run<'_> {
             Some(path) if !path.contains('{') => normalized(path),
             _ => fresh,
         };
+        if *auto_loader && read.schema.is_none() && !self.is_uniform(&base) {
+            return Err(ExecutionError::unsupported(
+                "the schema that Auto Loader infers of differing files is not known",
+            ));
+        }
         let (seen, next) = self.warehouse.checkpoints.get(&checkpoint).cloned().unwrap_or_default();
         let new: Vec<String> =
             self.warehouse.paths_under(&base).filter(|file| !seen.contains(*file)).cloned().collect();
@@ -55,14 +67,17 @@ impl Run<'_> {
         files: &[String],
         number: u64,
     ) -> Result<(), ExecutionError> {
-        let batch = Rows::new(
-            read.schema.clone().unwrap_or_else(|| self.file_schema(files)),
-            files
-                .iter()
-                .filter_map(|path| self.warehouse.files.get(path))
-                .flat_map(|f| f.rows.iter().cloned())
-                .collect(),
-        );
+        let mut schema = read.schema.clone().unwrap_or_else(|| self.file_schema(files));
+        let mut rows: Vec<Row> = files
+            .iter()
+            .filter_map(|path| self.warehouse.files.get(path))
+            .flat_map(|f| f.rows.iter().cloned())
+            .collect();
+        if let Some(rescued) = rescued_column(read).filter(|field| schema.field(&field.name).is_none()) {
+            schema.fields.push(rescued);
+            rows = rows.iter().map(|row| row.iter().cloned().chain([Value::Null]).collect()).collect();
+        }
+        let batch = Rows::new(schema, rows);
         let name = "__stream".to_owned();
         self.relations.insert(name.clone(), batch);
         let mut plan = stream.query.clone();
@@ -73,13 +88,38 @@ impl Run<'_> {
                 self.relations.insert(batch.clone(), rows);
                 self.steps(steps).map_err(|(error, _)| error)
             }
+            StreamSink::Append(write) if self.is_lake_target(&write.target, write.format.as_deref()) => {
+                self.write_to_lake(write, rows, stream.output_mode)
+            }
             StreamSink::Append(write) => self.append_batch(write, rows, number),
         }
+    }
+
+    /// All files under a folder have the same columns.
+    fn is_uniform(&self, base: &str) -> bool {
+        let mut schemas = self.warehouse.paths_under(base).filter_map(|path| self.warehouse.files.get(path));
+        let first = schemas.next().map(|file| &file.schema);
+        schemas.all(|file| Some(&file.schema) == first)
     }
 
     fn file_schema(&self, files: &[String]) -> crate::model::Schema {
         let first = files.first().and_then(|path| self.warehouse.files.get(path));
         first.map_or_else(crate::model::Schema::unknown, |file| file.schema.as_ref().clone())
+    }
+
+    /// A sink with snapshots takes a batch by column names, and is made by the first one.
+    fn write_to_lake(&mut self, write: &BatchWrite, rows: Rows, mode: OutputMode) -> Result<(), ExecutionError> {
+        const ROWS: &str = "__stream_rows";
+        self.relations.insert(ROWS.to_owned(), rows);
+        let read = Read::new(Source::Table(QualifiedName::bare(ROWS)), false);
+        let api = match &write.target {
+            WriteTarget::Table(_) => WriteApi::SaveAsTable,
+            _ => WriteApi::Save,
+        };
+        let query = Some(Plan::new(Node::Read(read)));
+        let complete = mode == OutputMode::Complete;
+        let operation = if complete { WriteOperation::Overwrite } else { WriteOperation::Append };
+        self.write_target(&BatchWrite { api, operation, query, ..write.clone() })
     }
 
     /// A file sink writes a batch once, whatever query asks: `_spark_metadata` lists the batches.
@@ -123,7 +163,7 @@ fn batch_reads(plan: &mut Plan, name: &str) {
         && read.streaming
     {
         read.streaming = false;
-        read.source = Source::Table(crate::model::QualifiedName::bare(name));
+        read.source = Source::Table(QualifiedName::bare(name));
         read.schema = None;
     }
     for input in plan.inputs_mut() {

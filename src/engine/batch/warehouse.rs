@@ -48,6 +48,8 @@ pub struct Warehouse {
     pub(super) tables: BTreeMap<String, Definition>,
     /// Lakehouse tables, by the key of their name or their path.
     pub(super) lakes: BTreeMap<String, LakeTable>,
+    /// Folders of text (csv, json, …), whose types are those that a reader infers or asks for.
+    pub(super) text_folders: BTreeSet<String>,
     /// Files that the sinks of streaming queries list in `_spark_metadata`, by folder.
     pub(super) sink_logs: BTreeMap<String, BTreeSet<String>>,
     /// Source files that a checkpoint has seen, and the number of its next batch.
