@@ -40,9 +40,9 @@ pub(super) fn of_dataset(workspace: &Workspace, dataset: &Dataset, flows: &[Anal
 }
 
 fn with_generated(mut schema: Schema, dataset: &Dataset) -> Schema {
-    for field in &dataset.generated {
-        if schema.field(&field.name).is_none() {
-            schema.fields.push(field.clone());
+    for column in &dataset.generated {
+        if schema.field(&column.field.name).is_none() {
+            schema.fields.push(column.field.clone());
         }
     }
     schema

@@ -89,6 +89,8 @@ pub struct Named {
     keys: BTreeSet<i64>,
     /// Texts that something is compared with.
     texts: BTreeSet<String>,
+    /// Every text.
+    constants: BTreeSet<String>,
 }
 
 impl Named {
@@ -98,6 +100,16 @@ impl Named {
         named.steps(&job.steps);
         named.asked = named.asked.difference(&named.excluded).copied().collect();
         named
+    }
+
+    /// Every text that the script writes down.
+    pub fn constants(&self) -> impl Iterator<Item = &str> {
+        self.constants.iter().map(String::as_str)
+    }
+
+    /// Some query, predicate or PARTITION clause asks for days.
+    pub fn asks_for_days(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     fn steps(&mut self, steps: &[Step]) {
@@ -194,6 +206,7 @@ impl Named {
 
     fn text(&mut self, text: &str) {
         let days = days_in(text);
+        self.constants.insert(text.to_owned());
         self.days.extend(&days);
         self.asked.extend(days);
     }
@@ -281,7 +294,7 @@ pub fn input_rows(table: &TableFacts, named: &Named, scenario: Scenario, beyond:
     }
     // Some row has the text that the script compares with.
     if let (Some(text), Some(last)) = (named.texts.first(), rows.last_mut()) {
-        let key = super::experiment::key_column(&table.schema.fields);
+        let key = super::comparison::key_column(&table.schema.fields);
         let fields = table.schema.fields.iter().enumerate();
         let is_text = |(at, field): &(usize, &Field)| {
             field.data_type == DataType::String && Some(*at) != key && !is_day_name(&field.name.to_lowercase())
@@ -302,7 +315,7 @@ pub fn stream_rows(table: &TableFacts, named: &Named) -> Vec<Row> {
 }
 
 fn row(table: &TableFacts, cell: &Cell) -> Row {
-    let key = super::experiment::key_column(&table.schema.fields);
+    let key = super::comparison::key_column(&table.schema.fields);
     let partition = |field: &Field| {
         let named = |column: &String| column.eq_ignore_ascii_case(&field.name);
         table.partition_by.iter().any(named) || matches!(field.name.to_lowercase().as_str(), "c" | "region" | "country")

@@ -1,15 +1,17 @@
 //! Runs a script twice, each time in a session of its own, and compares the tables it writes before, between and after.
 
+use super::comparison;
 use super::data::{self, Named, Rows, Scenario};
 use super::label::Label;
-use super::script::{operation_word, writes_into};
-use super::snapshot::{Comparison, Key, Moments, Seen, Snapshot, TextRow};
-use super::tables::TableFacts;
+use super::script::rebuilds;
+use super::snapshot::{Moments, Seen, Snapshot, TextRow};
+use super::tables::{KnownFrom, TableFacts};
+use super::unknown::{excuse, is_missing};
 use crate::engine::ExecutionError;
-use crate::engine::batch::{JobRun, TableKind, Transform, Warehouse, Written, run_job};
+use crate::engine::batch::{JobRun, TableKind, Warehouse, run_job};
 use crate::model::{
-    BatchWrite, DataType, Expr, Field, Job, JoinKind, Node, Pipeline, Place, Plan, QualifiedName, Source, Step,
-    StreamSink, SubqueryKind, WriteApi, WriteOperation, WriteTarget,
+    DataType, Expr, Field, Job, Node, Pipeline, Place, Plan, QualifiedName, Source, Step, StreamSink, SubqueryKind,
+    WriteOperation, WriteTarget,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +82,7 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     for (name, statement) in setup.before {
         warehouse.alter(name, statement)?;
     }
-    let inputs: BTreeMap<String, Vec<TextRow>> = input_rows(setup, &warehouse);
+    let inputs: BTreeMap<String, Vec<TextRow>> = comparison::input_rows(setup, &warehouse);
     let look = |warehouse: &Warehouse| -> BTreeMap<String, Seen> {
         targets.iter().map(|target| (target.clone(), seen(warehouse, target))).collect()
     };
@@ -92,13 +94,12 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     let version = setup.pipeline.spark_version;
     let first = run_job(setup.job, &mut warehouse, version, FIRST_RUN);
     supported(&first)?;
-    if first.error.iter().chain(&first.thread_errors).any(|(error, _)| is_missing(error))
-        && let Some(name) = unknown_table(setup)
-    {
-        return Err(ExecutionError::unsupported(format!("nothing is known of `{name}`")));
-    }
+    excused(setup, &first)?;
     let after_1 = look(&warehouse);
     let layout_after = layouts(&warehouse);
+    let made: BTreeMap<String, Vec<Field>> = (targets.iter())
+        .filter_map(|target| Some((target.clone(), warehouse.contents(target).ok()?.rows.schema.fields)))
+        .collect();
     for (name, statement) in setup.between {
         warehouse.alter(name, statement)?;
     }
@@ -107,6 +108,7 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
     }
     let second = run_job(setup.job, &mut warehouse, version, FIRST_RUN + BETWEEN_RUNS);
     supported(&second)?;
+    excused(setup, &second)?;
     let after_2 = look(&warehouse);
     let failed = first.error.is_some() || second.error.is_some();
     Ok(targets
@@ -126,17 +128,17 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
                 failed_2: second.error.is_some(),
                 laid_out_anew: layout_before.get(target) != layout_after.get(target) && !is_gone(after_1.get(target)?),
             };
-            let mut comparison = comparison(setup, target, &targets, &inputs);
+            let mut comparison =
+                comparison::comparison(setup, target, &targets, &inputs, made.get(target).map_or(&[], Vec::as_slice));
             let selected = first.written.iter().map(|written| written.rows.rows.len()).sum::<usize>();
             // A script that selects nothing has no input to find again.
             if !first.written.is_empty() && selected == 0 && !reads_targets(setup.job, &targets) {
                 comparison.input.clear();
             }
-            // Where a query computes values, what it gives is what must arrive: its input is not found again in any case.
-            if let (true, Some(rows)) = (computes(setup.job, target), queried(&first, target, &comparison.keys)) {
+            if let Some(rows) = comparison::expected(setup.job, &first, target, &comparison.keys) {
                 comparison.input = rows;
             }
-            comparison.repeated = repeated_in_queries(&first, target, &comparison);
+            comparison.repeated = comparison::repeated_in_queries(&first, target, &comparison);
             let labels = comparison.labels(&moments);
             Some(Observed {
                 target: target.clone(),
@@ -152,68 +154,18 @@ pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionErro
         .collect())
 }
 
-/// Whether some query of the writes into a table makes rows of its own, or gives a column a value that its input does not have.
-fn computes(job: &Job, target: &str) -> bool {
-    let plain = |expr: &Expr| match expr {
-        Expr::Alias { expr, .. } => matches!(**expr, Expr::Column(_) | Expr::Literal { .. }),
-        _ => true,
-    };
-    let mut found = false;
-    let writes = writes_into(job, target);
-    // Streams and MERGE bring rows that no query of a write shows.
-    let brings = |write: &BatchWrite| !matches!(operation_word(&write.operation), "ddl" | "delete" | "update");
-    if writes.iter().any(|placed| placed.write.query.is_none() && brings(placed.write)) {
-        return false;
-    }
-    for query in writes.iter().filter_map(|placed| placed.write.query.as_ref()) {
-        query.walk(&mut |node| {
-            found |= match &node.node {
-                Node::Project { list: columns, .. } | Node::WithColumns { columns, .. } => !columns.iter().all(plain),
-                Node::Aggregate { .. } | Node::Generate { .. } | Node::Pivot { .. } | Node::Unpivot { .. } => true,
-                _ => false,
-            };
-        });
-    }
-    found
-}
-
-/// What the queries of a run gave to a table; none where they do not name its partition columns.
-fn queried(run: &JobRun, target: &str, keys: &[Key]) -> Option<Vec<TextRow>> {
-    let own: Vec<&Written> = run.written.iter().filter(|written| same_name(&written.target, target)).collect();
-    let names = |written: &Written, key: &Key| {
-        let (Key::Column(name) | Key::Day(name)) = key;
-        written.rows.schema.field(name).is_some()
-    };
-    let named = own.iter().all(|written| keys.iter().all(|key| names(written, key)));
-    (named && !own.is_empty())
-        .then(|| own.iter().flat_map(|written| Snapshot::of_rows(&written.rows, None).rows).collect())
-}
-
-fn is_missing(error: &ExecutionError) -> bool {
-    matches!(error.class.as_str(), "TABLE_OR_VIEW_NOT_FOUND" | "PATH_NOT_FOUND")
-}
-
-/// A table or path that the script needs and of which nothing is known: that it is not there says nothing of the script.
-fn unknown_table(setup: &Experiment<'_>) -> Option<String> {
-    let known = |name: &str| setup.tables.iter().any(|table| same_name(&table.name, name));
-    let writes = super::script::writes(setup.job);
-    let creates = |name: &str| {
-        writes.iter().any(|placed| {
-            let brings = !matches!(operation_word(&placed.write.operation), "merge" | "delete" | "update" | "ddl")
-                && !matches!(placed.write.api, WriteApi::InsertInto)
-                && (placed.write.api != WriteApi::Sql || operation_word(&placed.write.operation) == "create");
-            brings && target_name(&placed.write.target).is_some_and(|target| same_name(&target, name))
-        })
-    };
-    let targets = writes.iter().filter_map(|placed| target_name(&placed.write.target));
-    read_names(setup.job).into_iter().chain(targets).find(|name| !known(name) && !creates(name))
+/// An error where a run failed in a way that says nothing of the script.
+fn excused(setup: &Experiment<'_>, run: &JobRun) -> Result<(), ExecutionError> {
+    let mut failures = run.error.iter().chain(&run.thread_errors);
+    let reason = failures.find_map(|(error, place)| excuse(setup, error, place));
+    reason.map_or(Ok(()), |reason| Err(ExecutionError::unsupported(reason)))
 }
 
 fn supported(run: &JobRun) -> Result<(), ExecutionError> {
     run.unsupported().map_or(Ok(()), |error| Err(error.clone()))
 }
 
-fn seen(warehouse: &Warehouse, target: &str) -> Seen {
+pub(super) fn seen(warehouse: &Warehouse, target: &str) -> Seen {
     let contents = warehouse.contents(target)?;
     Ok(Snapshot::of_rows(&contents.rows, warehouse.history(target)))
 }
@@ -230,6 +182,7 @@ fn filled(setup: &Experiment<'_>, targets: &[String]) -> Warehouse {
         let written = targets.iter().any(|target| same_name(target, &table.name));
         let rows = match setup.given {
             Some(given) => given.of(&table).unwrap_or_default(),
+            None if written && is_rebuilt(setup.job, &table, &named) => Vec::new(),
             None if written => data::target_rows(&table, &named),
             None if table.file_a_row => data::stream_rows(&table, &named),
             None => data::input_rows(&table, &named, scenario, setup.beyond),
@@ -237,6 +190,12 @@ fn filled(setup: &Experiment<'_>, targets: &[String]) -> Warehouse {
         table.create(&mut warehouse, rows);
     }
     warehouse
+}
+
+/// A table that this script alone fills, each time as a whole: what stands in it is what the run before has left.
+fn is_rebuilt(job: &Job, table: &TableFacts, named: &Named) -> bool {
+    let by_day = !table.partition_by.is_empty() && named.asks_for_days();
+    matches!(table.known_from, KnownFrom::Definition { filled: false, .. }) && !by_day && rebuilds(job, &table.name)
 }
 
 /// Which rows the input should have to show what the script does.
@@ -334,7 +293,7 @@ pub(super) fn all_steps<'a>(steps: &'a [Step], out: &mut Vec<&'a Step>) {
     }
 }
 
-fn write_target(step: &Step) -> Option<&WriteTarget> {
+pub(super) fn write_target(step: &Step) -> Option<&WriteTarget> {
     match step {
         Step::Write(write) => Some(&write.target),
         Step::Stream(stream) => match &stream.sink {
@@ -374,19 +333,13 @@ pub(super) fn targets(job: &Job) -> Vec<String> {
     targets
 }
 
-fn plans(job: &Job) -> Vec<&Plan> {
+pub(super) fn plans(job: &Job) -> Vec<&Plan> {
     let mut steps = Vec::new();
     all_steps(&job.steps, &mut steps);
     steps
         .into_iter()
         .flat_map(|step| match step {
-            Step::Write(write) => {
-                let source = match &write.operation {
-                    WriteOperation::Merge(merge) => Some(&merge.source),
-                    _ => None,
-                };
-                write.query.iter().chain(source).collect::<Vec<_>>()
-            }
+            Step::Write(write) => write.queries().collect::<Vec<_>>(),
             Step::Stream(stream) => vec![&stream.query],
             _ => Vec::new(),
         })
@@ -402,14 +355,19 @@ fn streamed_paths(job: &Job) -> Vec<String> {
     reads.filter_map(path).collect()
 }
 
-/// Names of what a job reads.
-fn read_names(job: &Job) -> Vec<String> {
+/// Names of the tables and folders that a query reads.
+pub(super) fn names_read(query: &Plan) -> Vec<String> {
     let name = |read: &crate::model::Read| match &read.source {
         Source::Table(name) => Some(name.to_string()),
         Source::Files { path, .. } => Some(path.clone()),
         _ => None,
     };
-    plans(job).into_iter().flat_map(Plan::reads).filter_map(name).collect()
+    query.reads().into_iter().filter_map(name).collect()
+}
+
+/// The same of a job.
+pub(super) fn read_names(job: &Job) -> Vec<String> {
+    plans(job).into_iter().flat_map(names_read).collect()
 }
 
 /// The table itself is not there any more.
@@ -419,137 +377,4 @@ fn is_gone(seen: &Seen) -> bool {
 
 fn reads_targets(job: &Job, targets: &[String]) -> bool {
     read_names(job).iter().any(|read| targets.iter().any(|target| same_name(read, target)))
-}
-
-/// Whether the script gives a column another value than its input has.
-fn replaces_column(job: &Job, columns: &[Key]) -> bool {
-    let is_key =
-        |name: &str| columns.iter().any(|key| matches!(key, Key::Column(own) if own.eq_ignore_ascii_case(name)));
-    let mut found = false;
-    for plan in plans(job).into_iter().filter(|plan| !plan.reads().is_empty()) {
-        plan.walk(&mut |node| {
-            if let Node::WithColumns { columns, .. } = &node.node {
-                found |= columns.iter().any(|column| matches!(column, Expr::Alias { name, .. } if is_key(name)));
-            }
-        });
-    }
-    let mut steps = Vec::new();
-    all_steps(&job.steps, &mut steps);
-    let fixed = steps.into_iter().filter_map(|step| match step {
-        Step::Write(write) => Some(&write.partition),
-        _ => None,
-    });
-    found
-        || fixed.flatten().any(|item| {
-            let text = match &item.value {
-                Some(Expr::Literal { value: crate::model::Value::String(text), .. }) => text.as_ref(),
-                _ => return false,
-            };
-            // A day in another spelling than the input's.
-            is_key(&item.column) && text.len() == 8 && text.chars().all(|c| c.is_ascii_digit())
-        })
-}
-
-/// Rows of what the job reads and does not write, by table.
-fn input_rows(setup: &Experiment<'_>, warehouse: &Warehouse) -> BTreeMap<String, Vec<TextRow>> {
-    let reads = read_names(setup.job);
-    let mut inputs = BTreeMap::new();
-    for table in setup.tables.iter().filter(|table| reads.iter().any(|read| same_name(read, &table.name))) {
-        if let Ok(snapshot) = seen(warehouse, &table.name) {
-            inputs.insert(table.name.clone(), snapshot.rows);
-        }
-    }
-    inputs
-}
-
-/// Position of the column that identifies a row: `id`, a name that ends in it, else the first.
-pub(super) fn key_column(fields: &[Field]) -> Option<usize> {
-    named_key(fields).or((!fields.is_empty()).then_some(0))
-}
-
-/// Position of the column whose name says that it identifies a row.
-fn named_key(fields: &[Field]) -> Option<usize> {
-    let named = |wanted: &dyn Fn(&str) -> bool| fields.iter().position(|field| wanted(&field.name.to_lowercase()));
-    named(&|name| name == "id").or_else(|| named(&|name| name.ends_with("_id") || name == "key"))
-}
-
-/// Rows beyond the first of a key that a single query gave: the script's own doing, or none of its harm.
-fn repeated_in_queries(run: &JobRun, target: &str, comparison: &Comparison) -> usize {
-    let own = run.written.iter().filter(|written| same_name(&written.target, target));
-    own.map(|written| comparison.duplicates(&Snapshot::of_rows(&written.rows, None).rows)).sum()
-}
-
-fn comparison(
-    setup: &Experiment<'_>,
-    target: &str,
-    targets: &[String],
-    inputs: &BTreeMap<String, Vec<TextRow>>,
-) -> Comparison {
-    let table = setup.tables.iter().find(|table| same_name(&table.name, target)).or_else(|| setup.tables.first());
-    let fields = table.map(|table| table.schema.fields.as_slice()).unwrap_or_default();
-    let partition_by = table.map(|table| table.partition_by.clone()).unwrap_or_default();
-    let id = key_column(fields).and_then(|at| fields.get(at)).map(|field| field.name.clone()).unwrap_or_default();
-    let unique = named_key(fields).is_some();
-    let keys = keys(fields, &partition_by);
-    // Rows that the script moves to other partitions cannot be found where the input has them.
-    let moved = replaces_column(setup.job, &keys);
-    let input = inputs
-        .iter()
-        .filter(|_| !moved)
-        .filter(|(name, _)| !targets.iter().any(|target| same_name(target, name)))
-        .flat_map(|(_, rows)| rows.iter().cloned())
-        .collect();
-    Comparison {
-        id,
-        unique,
-        keys,
-        input,
-        window: setup.window.to_vec(),
-        input_expected: input_expected(setup.job),
-        repeated: 0,
-    }
-}
-
-/// The partition columns; of a table without, or with transforms only, the day of its first date or time.
-fn keys(fields: &[Field], partition_by: &[String]) -> Vec<Key> {
-    let transforms: Vec<Transform> = partition_by.iter().map(|text| Transform::parse(text)).collect();
-    if !transforms.is_empty() && transforms.iter().all(Transform::is_identity) {
-        return transforms.into_iter().map(|transform| Key::Column(transform.column)).collect();
-    }
-    let date = fields.iter().find(|field| field.data_type == DataType::Date);
-    let time = fields.iter().find(|field| matches!(field.data_type, DataType::Timestamp | DataType::TimestampNtz));
-    match (date, time) {
-        (Some(date), _) => vec![Key::Column(date.name.clone())],
-        (None, Some(time)) => vec![Key::Day(time.name.clone())],
-        (None, None) => Vec::new(),
-    }
-}
-
-/// Whether the script means to write every input row: not where it updates some columns, deletes, or leaves out keys that are
-/// there.
-fn input_expected(job: &Job) -> bool {
-    let mut steps = Vec::new();
-    all_steps(&job.steps, &mut steps);
-    steps.into_iter().all(|step| match step {
-        Step::Write(write) => {
-            let appends_new =
-                write.operation == WriteOperation::Append && write.query.as_ref().is_some_and(leaves_out_known);
-            data::writes_all(&write.operation) && !appends_new
-        }
-        _ => true,
-    })
-}
-
-/// An anti-join, or NOT EXISTS.
-fn leaves_out_known(plan: &Plan) -> bool {
-    let mut found = false;
-    plan.walk(&mut |node| {
-        found |= matches!(node.node, Node::Join { kind: JoinKind::LeftAnti, .. });
-        for expr in node.expressions() {
-            expr.walk(&mut |inner| {
-                found |= matches!(inner, Expr::Subquery { kind: SubqueryKind::Exists { .. }, .. });
-            });
-        }
-    });
-    found
 }

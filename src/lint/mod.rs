@@ -4,7 +4,9 @@
 //! Takes one tree. [`experiment`](mod@experiment) runs a script twice on the engine, over given rows or generated ones; what it
 //! sees is the verdict, in the words of [`Label`].
 
+mod comparison;
 mod data;
+mod drift;
 pub mod experiment;
 mod label;
 mod pipelines;
@@ -12,7 +14,9 @@ mod rewrite;
 mod script;
 mod settings;
 mod snapshot;
+mod statement;
 mod tables;
+mod unknown;
 
 pub use data::Rows;
 pub(crate) use data::is_day_name;
@@ -34,7 +38,8 @@ use crate::review::{self, Options};
 use crate::revision::{Tree, decode};
 use crate::rules::{Finding, RuleText, findings_of};
 use rayon::prelude::*;
-use script::{Beside, Placed};
+use script::Placed;
+use statement::Beside;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One script with what two runs of it showed, or why nothing could be observed.
@@ -132,12 +137,20 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     let mut found = Found::default();
     let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
     let settings = settings::dynamic_overwrite(tree);
+    // A notebook that others run is told of where it stands itself, the first time elsewhere.
+    let (own, run_by_others): (Vec<_>, Vec<_>) = runs
+        .iter()
+        .flat_map(|run| {
+            verdicts(run, &jobs, given, &settings).into_iter().map(move |(verdict, told)| (run, verdict, told))
+        })
+        .partition(|(run, verdict, _)| verdict.place.span().is_none_or(|span| *span.path == *run.script.job.path));
     for run in &runs {
         found.unresolved.extend(run.script.unresolved.iter().cloned());
         diagnostics.extend(run.script.diagnostics.iter().cloned());
-        for (verdict, change) in verdicts(run, &jobs, given, &settings) {
-            found.take(verdict, findings_of(&book, run.unit.pipeline.platform, &change));
-        }
+    }
+    for (run, verdict, told) in own.into_iter().chain(run_by_others) {
+        let platform = run.unit.pipeline.platform;
+        found.take(verdict, told.iter().flat_map(|change| findings_of(&book, platform, change)).collect());
     }
     for change in pipelines::changes(&reading.analysis, &jobs, &reading.project.jobs) {
         let pipeline = reading.analysis.workspace.pipelines.iter().find(|pipeline| pipeline.key == change.pipeline);
@@ -176,7 +189,14 @@ struct Found {
 impl Found {
     fn take(&mut self, verdict: WriteVerdict, findings: Vec<Finding>) {
         let first = self.findings.len();
-        self.findings.extend(findings);
+        let same = |a: &Finding, b: &Finding| {
+            a.rule == b.rule && a.dataset == b.dataset && script::same_statement(&a.after, &b.after)
+        };
+        for finding in findings {
+            if !self.findings.iter().any(|known| same(known, &finding)) {
+                self.findings.push(finding);
+            }
+        }
         let own = (first..self.findings.len()).collect();
         if let Err(reason) = &verdict.observed {
             self.unresolved.push(unobserved(&verdict, reason));
@@ -226,11 +246,11 @@ fn verdicts(
     jobs: &[&Job],
     given: Option<&Rows>,
     settings: &Option<String>,
-) -> Vec<(WriteVerdict, Change)> {
+) -> Vec<(WriteVerdict, Vec<Change>)> {
     let job = &run.script.job;
     let tables = facts(job, &run.unit.pipeline, jobs);
     let others = jobs.iter().filter(|other| other.path != job.path);
-    let elsewhere = others.copied().find_map(script::sets_dynamic).or_else(|| settings.clone());
+    let elsewhere = others.copied().find_map(settings::sets_dynamic).or_else(|| settings.clone());
     let mut targets: Vec<String> = Vec::new();
     for placed in script::writes(job) {
         let name = script::target_text(&placed.write.target);
@@ -238,25 +258,20 @@ fn verdicts(
             targets.push(name);
         }
     }
+    let fails = run.observed.iter().flatten().any(|seen| seen.error.is_some());
     let mut verdicts = Vec::new();
     for target in targets {
         let writes = writes_into(job, &target);
-        if script::only_defines(&writes) {
+        if script::only_defines(&writes, !fails) {
             continue;
         }
         let table = tables.iter().find(|table| same_name(&table.name, &target));
-        let observed = match &run.observed {
-            Ok(all) => all
-                .iter()
-                .find(|seen| same_name(&seen.target, &target))
-                .cloned()
-                .ok_or_else(|| "its target is not known".to_owned()),
-            Err(error) => Err(error.message.clone()),
-        };
+        let observed = observed_of(run, &target, &writes);
         let seen = observed.as_ref().ok();
         let uncovered = seen.is_some_and(|seen| is_uncovered(run, &tables, &writes, seen));
-        let beside = Beside { dynamic_elsewhere: elsewhere.clone(), uncovered };
-        let change = script::change(job, &target, seen, table, &beside);
+        let inherited = seen.map(|seen| inherited(run, &writes, seen)).unwrap_or_default();
+        let beside = Beside { dynamic_elsewhere: elsewhere.clone(), uncovered, fails, inherited };
+        let changes = statement::changes(job, &target, seen, table, &beside);
         let labels = seen.map(|seen| seen.labels.clone());
         let wrong = labels.as_ref().is_some_and(|labels| {
             labels.iter().any(|label| matches!(label, Label::Doubled | Label::Lost | Label::InputMissing))
@@ -273,9 +288,47 @@ fn verdicts(
             given: given.is_some(),
             findings: Vec::new(),
         };
-        verdicts.push((verdict, change));
+        verdicts.push((verdict, changes));
     }
     verdicts
+}
+
+/// What two runs showed of one target. A failure is told of the table whose statement fails: of one that was written before, the
+/// rest is seen; of one that comes later, nothing.
+fn observed_of(run: &ScriptRuns, target: &str, writes: &[Placed<'_>]) -> Result<Observed, String> {
+    let all = run.observed.as_ref().map_err(|error| error.message.clone())?;
+    let mut seen = (all.iter().find(|seen| same_name(&seen.target, target)).cloned())
+        .ok_or_else(|| "its target is not known".to_owned())?;
+    let Some((error, place)) = seen.error.clone() else { return Ok(seen) };
+    let of_job = script::writes(&run.script.job);
+    let fails = |placed: &Placed<'_>| script::same_statement(&placed.write.place, &place);
+    let Some(failing) = of_job.iter().position(fails).filter(|_| !writes.iter().any(fails)) else { return Ok(seen) };
+    let is_own = |placed: &Placed<'_>| writes.iter().any(|own| std::ptr::eq(own.write, placed.write));
+    if of_job.iter().rposition(is_own).is_some_and(|last| last > failing) {
+        let line = place.span().map(|span| format!(" at {}:{}", span.path, span.line)).unwrap_or_default();
+        return Err(format!("the script ends{line} before it gets there: [{}] {}", error.class, error.message));
+    }
+    seen.error = None;
+    seen.labels.retain(|label| !matches!(label, Label::Error | Label::ErrorAtRun2));
+    Ok(seen)
+}
+
+/// What was seen of a table only because it was seen of another that the script writes and reads for this one.
+fn inherited(run: &ScriptRuns, writes: &[Placed<'_>], seen: &Observed) -> BTreeSet<Label> {
+    let queries = writes.iter().flat_map(|placed| placed.write.queries());
+    let sources: BTreeSet<String> = queries.flat_map(experiment::names_read).collect();
+    let of_source = |label: &Label| {
+        let others = run.observed.iter().flatten().filter(|other| !same_name(&other.target, &seen.target));
+        others
+            .filter(|other| sources.iter().any(|name| same_name(name, &other.target)))
+            .any(|other| other.labels.contains(label))
+    };
+    let may = |label: &Label| match label {
+        Label::Doubled => !writes.iter().any(Placed::adds),
+        Label::ValuesChangedAtRun2 => true,
+        _ => false,
+    };
+    seen.labels.iter().copied().filter(|label| may(label) && of_source(label)).collect()
 }
 
 /// Whether rows that no predicate of the script asks for go into the table as well, or end the script: two runs over an input that

@@ -1,11 +1,11 @@
 //! Pipelines as they are: what would hurt without any change. Gives changes for rules to answer to, out of one analysis.
 
-use super::script::nondeterministic_in;
+use super::drift;
 use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
 use crate::diff::{Change, diff, kinds, unattended_refreshes};
 use crate::model::{
-    Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, Workspace, WriteOperation,
-    WriteTarget,
+    Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, StatefulOperator, Workspace,
+    WriteOperation, WriteTarget,
 };
 use crate::project::JobTask;
 
@@ -129,6 +129,14 @@ fn collisions(pipeline: &Pipeline) -> Vec<Change> {
     found
 }
 
+/// Its state grows with the keys it sees. A total over all rows is one row for ever.
+fn grows(operator: &StatefulOperator) -> bool {
+    const BOUNDED: [&str; 4] =
+        ["globalLimit", "applyInPandasWithState", "transformWithStateInPandasExec", "dedupeWithinWatermark"];
+    let keyless = operator.stores.iter().all(|store| store.key.fields.is_empty());
+    !BOUNDED.contains(&operator.name.as_ref()) && (operator.stores.is_empty() || !keyless)
+}
+
 struct Look<'a> {
     analysis: &'a Analysis,
     pipeline: &'a Pipeline,
@@ -155,12 +163,7 @@ impl Look<'_> {
         if !self.analyzed.signature.watermarks.is_empty() || !self.analyzed.streaming {
             return Vec::new();
         }
-        let unbounded = |name: &str| {
-            let bounded =
-                ["globalLimit", "applyInPandasWithState", "transformWithStateInPandasExec", "dedupeWithinWatermark"];
-            !bounded.contains(&name)
-        };
-        let operators = self.analyzed.signature.operators.iter().filter(|operator| unbounded(&operator.name));
+        let operators = self.analyzed.signature.operators.iter().filter(|operator| grows(operator));
         let mut seen: Vec<&str> = Vec::new();
         let mut found = Vec::new();
         for operator in operators {
@@ -279,7 +282,7 @@ impl Look<'_> {
 
     fn function(&self) -> Option<Change> {
         // A materialized view is computed anew anyway; a stream's rows are kept.
-        let function = nondeterministic_in(&self.flow.plan).filter(|_| self.analyzed.streaming)?;
+        let function = drift::function_in(&self.flow.plan).filter(|_| self.analyzed.streaming)?;
         let arrival = function.starts_with("current_timestamp") || function.starts_with("now");
         (!arrival).then(|| self.change("nondeterministic-function", &self.flow.place).fact("function", function))
     }

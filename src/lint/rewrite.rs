@@ -1,11 +1,10 @@
 //! The rewrite of a write that doubles or loses rows: replace the partitions that the input holds, in the table's own form.
 
 use super::experiment::{same_name, target_name};
+use super::settings::OVERWRITE_MODE;
 use super::tables::TableFacts;
 use crate::engine::batch::TableKind;
 use crate::model::{BatchWrite, Job, Place, Step, StreamSink, WriteApi, WriteOperation, WriteTarget};
-
-const MODE: &str = "spark.sql.sources.partitionOverwriteMode";
 
 /// A script with another way to write, and the code of that way.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ pub fn rewrite(job: &Job, target: &str, table: &TableFacts) -> Option<Rewrite> {
     let mut steps = rewritten(&job.steps, target, table, &mut changed);
     if table.kind == TableKind::Files && !table.folder {
         let value = Some("dynamic".to_owned());
-        steps.insert(0, Step::Conf { key: MODE.to_owned(), value, place: Place::unknown() });
+        steps.insert(0, Step::Conf { key: OVERWRITE_MODE.to_owned(), value, place: Place::unknown() });
     }
     changed.then(|| Rewrite { job: Job { path: job.path.clone(), steps }, code: code(job, target, table) })
 }
@@ -92,16 +91,18 @@ fn code(job: &Job, target: &str, table: &TableFacts) -> String {
     let sql = job.path.ends_with(".sql");
     match (sql, table.folder, table.kind) {
         (true, _, TableKind::Lake) => {
-            format!("SET {MODE}=dynamic;\nINSERT OVERWRITE {target} SELECT …;")
+            format!("SET {OVERWRITE_MODE}=dynamic;\nINSERT OVERWRITE {target} SELECT …;")
         }
-        (true, ..) => format!("SET {MODE}=dynamic;\nINSERT OVERWRITE {target} SELECT …;"),
+        (true, ..) => format!("SET {OVERWRITE_MODE}=dynamic;\nINSERT OVERWRITE {target} SELECT …;"),
         (false, true, _) => format!(
             "df.write.mode(\"overwrite\").option(\"partitionOverwriteMode\", \"dynamic\").partitionBy({columns}).{}(\"{target}\")",
             table.format
         ),
         (false, false, TableKind::Lake) => format!("df.writeTo(\"{target}\").overwritePartitions()"),
         (false, false, _) => {
-            format!("spark.conf.set(\"{MODE}\", \"dynamic\")\ndf.write.mode(\"overwrite\").insertInto(\"{target}\")")
+            format!(
+                "spark.conf.set(\"{OVERWRITE_MODE}\", \"dynamic\")\ndf.write.mode(\"overwrite\").insertInto(\"{target}\")"
+            )
         }
     }
 }

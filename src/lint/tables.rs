@@ -1,8 +1,11 @@
 //! Which tables and folders a script works on: from `sources:`, from definitions in the repository.
 
+use super::script::writes_into;
 use crate::engine::Row;
 use crate::engine::batch::{Definition, TableKind, Transform, Warehouse};
-use crate::model::{Field, Job, Pipeline, QualifiedName, Schema, SourceFacts, Step, WriteOperation, WriteTarget};
+use crate::model::{
+    BatchWrite, Field, Job, Pipeline, QualifiedName, Schema, SourceFacts, Step, WriteOperation, WriteTarget,
+};
 use std::collections::BTreeMap;
 
 /// A table or folder that is there before the script runs.
@@ -20,6 +23,20 @@ pub struct TableFacts {
     pub properties: BTreeMap<String, String>,
     /// Rows go into one file each: what a stream reads file by file.
     pub file_a_row: bool,
+    pub known_from: KnownFrom,
+}
+
+/// Who says that a table is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownFrom {
+    /// `sources:` of the configuration: it is there, with rows of its own.
+    Configuration,
+    /// `CREATE TABLE` in another script.
+    Definition {
+        path: String,
+        /// Another script puts rows there.
+        filled: bool,
+    },
 }
 
 impl TableFacts {
@@ -42,11 +59,12 @@ impl TableFacts {
             bucketed: false,
             properties: facts.other.clone(),
             file_a_row: false,
+            known_from: KnownFrom::Configuration,
         })
     }
 
     /// From `CREATE TABLE` with columns.
-    fn of_definition(step: &Step, pipeline: &Pipeline) -> Option<Self> {
+    fn of_definition(step: &Step, pipeline: &Pipeline, known_from: impl Fn(&str) -> KnownFrom) -> Option<Self> {
         let Step::Write(write) = step else { return None };
         let WriteOperation::Create { .. } = write.operation else { return None };
         let (WriteTarget::Table(name), Some(schema)) = (&write.target, &write.schema) else { return None };
@@ -56,8 +74,10 @@ impl TableFacts {
         let format = write.format.clone().unwrap_or_else(|| pipeline.table_format.clone());
         let lake = matches!(format.as_str(), "delta" | "iceberg");
         let kind = if lake { TableKind::Lake } else { TableKind::Files };
+        let name = name.to_string();
         Some(TableFacts {
-            name: name.to_string(),
+            known_from: known_from(&name),
+            name,
             kind,
             format,
             folder: false,
@@ -107,11 +127,21 @@ fn in_order(schema: Schema, kind: TableKind, partition_by: &[String]) -> Schema 
 pub fn facts(job: &Job, pipeline: &Pipeline, jobs: &[&Job]) -> Vec<TableFacts> {
     let mut tables: Vec<TableFacts> =
         pipeline.sources.iter().filter_map(|facts| TableFacts::of_source(facts, pipeline)).collect();
-    let others = jobs.iter().filter(|other| other.path != job.path).flat_map(|other| &other.steps);
-    for table in others.filter_map(|step| TableFacts::of_definition(step, pipeline)) {
-        if !tables.iter().any(|known| known.name.eq_ignore_ascii_case(&table.name)) {
-            tables.push(table);
+    for other in jobs.iter().filter(|other| other.path != job.path) {
+        let known_from = |name: &str| KnownFrom::Definition {
+            path: other.path.clone(),
+            filled: jobs.iter().any(|filler| filler.path != job.path && puts_rows(filler, name)),
+        };
+        for table in other.steps.iter().filter_map(|step| TableFacts::of_definition(step, pipeline, known_from)) {
+            if !tables.iter().any(|known| known.name.eq_ignore_ascii_case(&table.name)) {
+                tables.push(table);
+            }
         }
     }
     tables
+}
+
+fn puts_rows(job: &Job, table: &str) -> bool {
+    let brings = |write: &BatchWrite| write.query.is_some() || matches!(write.operation, WriteOperation::Merge(_));
+    writes_into(job, table).iter().any(|placed| placed.streamed || brings(placed.write))
 }

@@ -43,6 +43,14 @@ pub struct Layout {
     pub cluster_by_auto: bool,
 }
 
+/// A column whose values the table makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedColumn {
+    pub field: Field,
+    /// Among all columns of the definition, from 0.
+    pub position: usize,
+}
+
 /// A dataset as one revision defines it.
 #[derive(Debug, Clone)]
 pub struct Dataset {
@@ -53,8 +61,8 @@ pub struct Dataset {
     pub private: bool,
     /// Columns declared in the definition, with constraints and generated columns left out.
     pub declared: Option<Schema>,
-    /// Declared columns that are generated (identity or expression), by name.
-    pub generated: Vec<Field>,
+    /// Declared columns that are generated (identity or expression), in order.
+    pub generated: Vec<GeneratedColumn>,
     pub layout: Layout,
     /// `USING`, `format=`, a sink's format; lower case.
     pub format: Option<String>,

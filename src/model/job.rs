@@ -16,7 +16,7 @@ pub struct Job {
 }
 
 /// What a script does, as far as it matters for the tables it writes. Loops over known values are unrolled, both branches of a
-/// condition that is not known are taken; [`BatchWrite::repeated`] and [`BatchWrite::condition`] tell.
+/// condition that is not known are taken; [`BatchWrite::repetition`] and [`BatchWrite::condition`] tell.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// `spark.conf.set`, SQL `SET`, `SparkSession.builder.config`; no value is an unset. Values that are not known statically
@@ -179,6 +179,18 @@ pub enum MergeAction {
     Insert { columns: Vec<String>, values: Vec<Expr> },
 }
 
+/// Whether a statement stands in a loop, and what its steps stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Repetition {
+    /// In no loop. A function that is called several times is no loop either: its calls are steps of their own.
+    #[default]
+    Once,
+    /// In a loop over known values: each pass is a step of its own.
+    EachPass,
+    /// In a loop over values that are not known: one step stands for every pass.
+    AnyPass,
+}
+
 /// One write.
 #[derive(Debug, Clone)]
 pub struct BatchWrite {
@@ -204,8 +216,7 @@ pub struct BatchWrite {
     pub query: Option<Plan>,
     /// The condition under which it runs, where that is not known.
     pub condition: Option<String>,
-    /// It stands in a loop over values that are not known, or is run more than once.
-    pub repeated: bool,
+    pub repetition: Repetition,
     pub place: Place,
 }
 
@@ -226,8 +237,17 @@ impl BatchWrite {
             schema: None,
             query: None,
             condition: None,
-            repeated: false,
+            repetition: Repetition::Once,
             place,
         }
+    }
+
+    /// What it reads rows by: its query, or the source of a MERGE.
+    pub fn queries(&self) -> impl Iterator<Item = &Plan> {
+        let source = match &self.operation {
+            WriteOperation::Merge(merge) => Some(&merge.source),
+            _ => None,
+        };
+        self.query.iter().chain(source)
     }
 }

@@ -18,15 +18,15 @@ mod source;
 mod types;
 mod value;
 
-pub use dataset::{Dataset, DatasetKind, Expectation, Layout, OnViolation};
+pub use dataset::{Dataset, DatasetKind, Expectation, GeneratedColumn, Layout, OnViolation};
 pub use effect::{Effect, FullRefresh, Platform, Severity};
 pub use expr::{
     AttrId, Attribute, Call, CodeUnit, ColumnName, Expr, Frame, FrameBound, Opaque, SortKey, SubqueryKind, WindowSpec,
 };
 pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
 pub use job::{
-    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Step, StreamQuery, StreamSink,
-    WriteApi, WriteOperation, WriteTarget,
+    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Repetition, Step, StreamQuery,
+    StreamSink, WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
 pub use pipeline::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};

@@ -4,7 +4,7 @@ use super::batch;
 use super::interpret::Interpreter;
 use crate::frontend::origin::Origin;
 use crate::frontend::sql::{self, Context, Problems, Session, Statement};
-use crate::model::{DataType, Expr, Field, Place, Plan, Schema, WriteOperation};
+use crate::model::{DataType, Expr, GeneratedColumn, Place, Plan, Schema, WriteOperation};
 use std::rc::Rc;
 
 impl<'a> Interpreter<'a> {
@@ -83,7 +83,7 @@ pub fn schema(text: &str) -> Option<Schema> {
 }
 
 /// Columns of a table's definition as DDL: those declared and those generated.
-pub fn table_schema(text: &str) -> Option<(Schema, Vec<Field>)> {
+pub fn table_schema(text: &str) -> Option<(Schema, Vec<GeneratedColumn>)> {
     let statement = format!("CREATE STREAMING TABLE t ({text})");
     let script = sql::parse_statements(&statement, &Context::default(), &mut Session::default());
     match script.statements.into_iter().next()? {

@@ -56,7 +56,7 @@ impl Recorder {
 impl Interpreter<'_> {
     fn record_write(&mut self, mut write: BatchWrite) {
         write.condition = self.condition();
-        write.repeated = self.in_template();
+        write.repetition = self.repetition();
         self.job.push(Step::Write(Box::new(write)));
     }
 

@@ -65,7 +65,9 @@ impl Interpreter<'_> {
             let symbolic = open && has_symbol(&item);
             self.assign(target, item, scope)?;
             self.templates += u32::from(symbolic);
+            self.loops += 1;
             let goes_on = work(self);
+            self.loops -= 1;
             self.templates -= u32::from(symbolic);
             if !goes_on? {
                 return Ok(());

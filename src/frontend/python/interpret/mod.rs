@@ -25,7 +25,7 @@ use super::syntax::{Module, Range};
 use super::value::{Choice, Function, ModuleValue, SourceText, Unknown, Value};
 use crate::frontend::Definitions;
 use crate::frontend::sql::Session;
-use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Place, Plan, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Place, Plan, Repetition, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -103,6 +103,10 @@ pub struct Interpreter<'a> {
     conditions: Vec<Arc<str>>,
     /// Loops over unknown sets that are being run once, for any element.
     templates: u32,
+    /// Loops that are being run.
+    loops: u32,
+    /// Loops whose number of passes is not known, run once.
+    open_loops: u32,
     handlers: u32,
     next_frame: u32,
     fuel: u64,
@@ -134,6 +138,8 @@ impl<'a> Interpreter<'a> {
             activations: Vec::new(),
             conditions: Vec::new(),
             templates: 0,
+            loops: 0,
+            open_loops: 0,
             handlers: 0,
             next_frame: 0,
             fuel: FUEL,
@@ -331,6 +337,17 @@ impl<'a> Interpreter<'a> {
 
     pub fn in_template(&self) -> bool {
         self.templates > 0
+    }
+
+    /// What a step recorded now stands for.
+    pub fn repetition(&self) -> Repetition {
+        if self.in_template() || self.open_loops > 0 {
+            Repetition::AnyPass
+        } else if self.loops > 0 {
+            Repetition::EachPass
+        } else {
+            Repetition::Once
+        }
     }
 
     /// Repository functions now executing, innermost first.

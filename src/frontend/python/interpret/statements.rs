@@ -389,17 +389,25 @@ impl Interpreter<'_> {
         for _ in 0..MAX_ROUNDS {
             match self.evaluate(test, scope)?.truth() {
                 Some(false) => return self.block(otherwise, scope),
-                Some(true) => match self.block(body, scope)? {
-                    Completion::Normal | Completion::Continue => {}
-                    Completion::Break => return Ok(Completion::Normal),
-                    returned => return Ok(returned),
-                },
+                Some(true) => {
+                    self.loops += 1;
+                    let completion = self.block(body, scope);
+                    self.loops -= 1;
+                    match completion? {
+                        Completion::Normal | Completion::Continue => {}
+                        Completion::Break => return Ok(Completion::Normal),
+                        returned => return Ok(returned),
+                    }
+                }
                 None => {
                     // Once or never, and no more is told of further rounds.
                     let condition = condition_text(test);
                     let negated = format!("not ({condition})").into();
                     let branches = [Branch { condition, body }, Branch { condition: negated, body: otherwise }];
-                    return self.run_branches(&branches, scope);
+                    self.open_loops += 1;
+                    let completion = self.run_branches(&branches, scope);
+                    self.open_loops -= 1;
+                    return completion;
                 }
             }
         }

@@ -101,7 +101,9 @@ pub fn table_read(interpreter: &mut Interpreter<'_>, reader: &Reader, table: &st
     if let Some(view) = interpreter.views.get(&table.to_lowercase()).cloned() {
         return super::frame(interpreter, view.as_ref().clone());
     }
-    let source = if reader.options.get("readchangefeed").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+    // `DeltaDataSource.CDC_ENABLED_KEY` and its legacy name.
+    let feed = ["readchangefeed", "readchangedata"].iter().find_map(|option| reader.options.get(*option));
+    let source = if feed.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         Source::ChangeFeed(table_name(table))
     } else {
         Source::Table(table_name(table))

@@ -5,8 +5,8 @@ use super::{Read, Statement, StatementReader, split_commas, unquoted};
 use crate::frontend::sql::cursor::Cursor;
 use crate::frontend::sql::tokens::{Lexeme, is_word};
 use crate::model::{
-    BatchWrite, Dataset, DatasetKind, Expr, Node, PartitionValue, Place, Plan, QualifiedName, Read as ReadNode, Source,
-    WriteApi, WriteOperation, WriteTarget,
+    BatchWrite, Dataset, DatasetKind, Expr, GeneratedColumn, Node, PartitionValue, Place, Plan, QualifiedName,
+    Read as ReadNode, Schema, Source, WriteApi, WriteOperation, WriteTarget,
 };
 use sqlparser::tokenizer::Token;
 
@@ -324,7 +324,7 @@ impl<'a> StatementReader<'a> {
                 self.table_clause(&mut table)?;
             }
         }
-        write.schema = table.declared;
+        write.schema = table.declared.map(|declared| with_generated(declared, table.generated));
         write.format = write.format.or(table.format);
         write.partition_by = table.layout.partition_by;
         write.options = table.other;
@@ -339,4 +339,12 @@ impl<'a> StatementReader<'a> {
         }
         Ok(Statement::Write(Box::new(write)))
     }
+}
+
+/// The columns of a table as a writer meets them: those that the table fills stand where they were declared.
+fn with_generated(mut declared: Schema, generated: Vec<GeneratedColumn>) -> Schema {
+    for column in generated {
+        declared.fields.insert(column.position.min(declared.fields.len()), column.field);
+    }
+    declared
 }

@@ -5,7 +5,7 @@ use crate::frontend::sql::Problem;
 use crate::frontend::sql::cursor::Cursor;
 use crate::frontend::sql::tokens::{Lexeme, span_of};
 use crate::functions::data_type;
-use crate::model::{DataType, Dataset, Expectation, Field, OnViolation, Schema};
+use crate::model::{DataType, Dataset, Expectation, Field, GeneratedColumn, OnViolation, Schema};
 use sqlparser::tokenizer::Token;
 
 impl<'a> StatementReader<'a> {
@@ -103,7 +103,8 @@ impl<'a> StatementReader<'a> {
             self.only_on_lakeflow("NOT NULL in a declared column", &place);
         }
         if generated {
-            dataset.generated.push(field);
+            let position = fields.len() + dataset.generated.len();
+            dataset.generated.push(GeneratedColumn { field, position });
         } else {
             fields.push(field);
         }

@@ -68,7 +68,7 @@ fn a_streaming_table_with_every_clause() {
         .map(|f| (format!("{} {}", f.name, f.data_type), f.nullable))
         .collect();
     assert_eq!(declared, [("id bigint".into(), false), ("e string".into(), true), ("r string".into(), true)]);
-    let generated: Vec<&str> = dataset.generated.iter().map(|field| field.name.as_str()).collect();
+    let generated: Vec<&str> = dataset.generated.iter().map(|column| column.field.name.as_str()).collect();
     assert_eq!(generated, ["n", "g", "k"]);
     let expectations: Vec<(&str, &str, OnViolation)> =
         dataset.expectations.iter().map(|e| (e.name.as_str(), e.condition.as_str(), e.on_violation)).collect();

@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS main.sales.daily (id BIGINT, v STRING, d DATE) USING delta PARTITIONED BY (d);

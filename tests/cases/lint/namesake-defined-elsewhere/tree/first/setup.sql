@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS knowledge (title STRING, content STRING) USING delta;

@@ -1,0 +1,1 @@
+spark.table("knowledge").select("title", "guide").write.mode("overwrite").saveAsTable("guides")

@@ -1,0 +1,5 @@
+spark.range(10).write.mode("overwrite").format("json").save("/Volumes/main/raw/users")
+(spark.readStream.format("cloudFiles").option("cloudFiles.format", "json")
+    .option("cloudFiles.schemaLocation", "/Volumes/main/raw/schema").load("/Volumes/main/raw/users")
+    .filter("_rescued_data is not null")
+    .writeStream.option("checkpointLocation", "/Volumes/main/raw/chk").trigger(availableNow=True).toTable("main.raw.rescued"))
