@@ -57,7 +57,7 @@ fn a_type_that_does_not_merge_stops_the_next_update() {
     let data = data(&folder.path().join("data"));
     let steps = schedule(&[Stage::default(), Stage::default()], 0..data.batches.len());
     let mut state = State::default();
-    let outcome = run(&codes, &steps, &data, &mut state, &mut |_, _| {});
+    let outcome = run(&codes, &steps, &data, &mut state, &mut |_, _| {}).expect("the mini engine runs");
     assert!(outcome.failed());
     let second = outcome.updates.get(1).expect("two updates");
     assert!(second.flows.iter().any(|flow| matches!(&flow.status, FlowStatus::Failed { .. })), "{second:?}");
@@ -76,13 +76,15 @@ fn a_kept_state_goes_on_with_the_batches_that_are_new() {
     let first = Data { batches: data.batches.iter().take(1).cloned().collect() };
     let at = folder.path().join("state");
     let mut state = State::read(&at).expect("nothing kept yet is an empty state");
-    run(&codes, &schedule(&[Stage::default()], 0..1), &first, &mut state, &mut |_, _| {});
+    run(&codes, &schedule(&[Stage::default()], 0..1), &first, &mut state, &mut |_, _| {})
+        .expect("the mini engine runs");
     state.write(&at).expect("the state can be kept");
     let mut kept = State::read(&at).expect("what was kept can be read");
     assert_eq!(kept, state);
     let fresh: Vec<usize> = kept.new_batches(&data).collect();
     assert_eq!(fresh, [1]);
-    let outcome = run(&codes, &schedule(&[Stage::default()], fresh), &data, &mut kept, &mut |_, _| {});
+    let outcome = run(&codes, &schedule(&[Stage::default()], fresh), &data, &mut kept, &mut |_, _| {})
+        .expect("the mini engine runs");
     assert_eq!(outcome.updates.first().map(|update| update.number), Some(2));
     assert_eq!(table(&outcome, "copy").len(), 3);
     let ids: Vec<_> = table(&outcome, "copy").iter().filter_map(|row| row.get("id")?.as_i64()).collect();
@@ -98,7 +100,7 @@ fn a_full_refresh_of_a_selection_leaves_the_rest_alone() {
     let data = data(&folder.path().join("data"));
     let updates = vec![UpdateKind::Incremental, UpdateKind::FullRefresh(vec![QualifiedName::parse("a")])];
     let steps = schedule(&[Stage { updates }], 0..2);
-    let outcome = run(&codes, &steps, &data, &mut State::default(), &mut |_, _| {});
+    let outcome = run(&codes, &steps, &data, &mut State::default(), &mut |_, _| {}).expect("the mini engine runs");
     assert!(!outcome.failed());
     assert_eq!((table(&outcome, "a").len(), table(&outcome, "b").len()), (3, 2));
     let json: serde_json::Value = serde_json::from_str(&report::json(&outcome)).expect("JSON");

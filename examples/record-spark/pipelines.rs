@@ -58,8 +58,10 @@ impl Pipelines {
         let between = |hands: &mut pipelint::confirm::spark::Hands<'_>| steps::apply(case, hands);
         let spark = Spark::new(
             self.settings.clone(),
-            RevisionCode { tree: before.tree.as_ref(), pipelines: &code_before },
-            RevisionCode { tree: after.tree.as_ref(), pipelines: &code_after },
+            vec![
+                RevisionCode { tree: before.tree.as_ref(), pipelines: &code_before },
+                RevisionCode { tree: after.tree.as_ref(), pipelines: &code_after },
+            ],
             &|_| {},
         );
         let spark = spark.map_err(|error| error.reason)?.on(self.server.take()).with_between(&between);

@@ -1,8 +1,9 @@
 //! What Spark did with a case, as it stands beside it: `spark:` of `case.yaml`, and the rows of `spark.jsonl`.
 
 use super::case::Case;
+use pipelint::confirm::spark::VARIES;
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub struct Record {
     /// Spark's version, and that of the table format.
@@ -28,6 +29,10 @@ impl Record {
     /// What another run showed that this one did not, in words.
     pub fn differences(&self, other: &Record) -> Vec<String> {
         let mut differences = Vec::new();
+        // Which of two writers wins, and so what they leave, is chance.
+        if self.is_race() && other.is_race() {
+            return differences;
+        }
         let keys = |record: &Record| record.outcome.keys().cloned().collect::<Vec<_>>();
         let mut all: Vec<String> = keys(self).into_iter().chain(keys(other)).collect();
         all.sort();
@@ -45,7 +50,7 @@ impl Record {
             // A table that AFTER did not change may stand there once.
             let once = || b.get(&moment.replace("before_batch1", "resumed"));
             let (a, b) = (a.get(moment), b.get(moment).or_else(once));
-            if a != b {
+            if a != b && !varies_alone(a, b) {
                 let count = |rows: Option<&Vec<String>>| rows.map_or(0, Vec::len);
                 let example = b.into_iter().flatten().find(|row| !a.is_some_and(|known| known.contains(row)));
                 let example = example.map(|row| format!(", such as {row}")).unwrap_or_default();
@@ -57,6 +62,10 @@ impl Record {
             }
         }
         differences
+    }
+
+    fn is_race(&self) -> bool {
+        self.outcome.get("error_class").and_then(Json::as_str) == Some("STREAM_FAILED/FILE_SINK_RACE")
     }
 
     /// Whether this run judged less than another: not run at all, or no effect of a table where the other saw one.
@@ -110,6 +119,26 @@ impl Record {
         let lines: String = body.lines().map(|line| format!("  {line}\n")).collect();
         format!("spark:\n{lines}")
     }
+}
+
+/// Whether rows are the same but for the values that no two runs have in common.
+fn varies_alone(a: Option<&Vec<String>>, b: Option<&Vec<String>>) -> bool {
+    let rows = |rows: Option<&Vec<String>>| -> Vec<serde_json::Map<String, Json>> {
+        rows.into_iter().flatten().filter_map(|row| serde_json::from_str(row).ok()).collect()
+    };
+    let (a, b) = (rows(a), rows(b));
+    let varying: BTreeSet<String> =
+        b.iter().flatten().filter(|(_, value)| value.as_str() == Some(VARIES)).map(|(name, _)| name.clone()).collect();
+    let masked = |rows: &[serde_json::Map<String, Json>]| {
+        let cell = |(name, value): (&String, &Json)| {
+            (name.clone(), if varying.contains(name) { Json::from(VARIES) } else { value.clone() })
+        };
+        let mut rows: Vec<String> =
+            rows.iter().map(|row| Json::Object(row.iter().map(cell).collect()).to_string()).collect();
+        rows.sort();
+        rows
+    };
+    !varying.is_empty() && masked(&a) == masked(&b)
 }
 
 /// Tables that Spark keeps for itself beside the target of AUTO CDC.

@@ -156,7 +156,7 @@ impl Trial<'_> {
         let mut state = State::default();
         let (before, after) = (std::slice::from_ref(&self.before), std::slice::from_ref(&self.after));
         let steps = run::schedule(&[Stage::default()], 0..data.batches.len());
-        run::run(before, &steps, &data, &mut state, &mut |_, _| {});
+        run::run(before, &steps, &data, &mut state, &mut |_, _| {}).ok()?;
         let table = state.world.tables.get_mut(&self.location)?;
         let all = contents(table);
         let at = all.schema.fields.iter().position(|field| field.name.eq_ignore_ascii_case(&self.day.name))?;
@@ -175,8 +175,8 @@ impl Trial<'_> {
         let mut seen = Vec::new();
         let mut error = None;
         for _ in 0..2 {
-            let report =
-                run::run(after, &run::schedule(&[Stage::default()], []), &Data::default(), &mut state, &mut |_, _| {});
+            let steps = run::schedule(&[Stage::default()], []);
+            let report = run::run(after, &steps, &Data::default(), &mut state, &mut |_, _| {}).ok()?;
             let flows = report.updates.iter().flat_map(|update| &update.flows);
             error = error.or_else(|| {
                 flows.filter(|flow| flow.dataset == self.dataset.name).find_map(|flow| match &flow.status {

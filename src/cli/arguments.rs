@@ -330,6 +330,14 @@ fn run() -> Command {
                 .default_value("20")
                 .help("Rows of each table to print as text"),
         )
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_parser(PossibleValuesParser::new(["mini", "spark"]))
+                .default_value("mini")
+                .help("What runs the pipelines; spark executes their own code on Apache Spark"),
+        )
+        .args(spark_options())
         .arg(text_or_json())
         .args(analysis_options())
 }

@@ -1,15 +1,16 @@
 //! `pipelint run`: pipelines on local rows.
 
-use super::{Failure, Outcome, diff, output};
+use super::{Failure, Outcome, diff, output, spark};
 use crate::analyze::Analysis;
-use crate::confirm::Data;
+use crate::confirm::spark::{Revision, RevisionCode, Spark};
+use crate::confirm::{self, Data, NotRun};
 use crate::engine::UpdateKind;
 use crate::frontend::ParseCache;
 use crate::model::QualifiedName;
 use crate::report::run as report;
-use crate::review;
-use crate::revision;
-use crate::run::{self, Code, Stage, State, Step};
+use crate::review::{self, Reading, SparkOptions};
+use crate::revision::{self, Tree};
+use crate::run::{self, Code, OnSpark, RunReport, Stage, State, Step};
 use clap::ArgMatches;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -17,26 +18,23 @@ use std::path::Path;
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let targets = targets(args);
-    let codes = targets.iter().map(|target| code(args, &folder, *target)).collect::<Result<Vec<_>, _>>()?;
+    let opened = targets.iter().map(|target| open(args, &folder, *target)).collect::<Result<Vec<_>, _>>()?;
+    let codes: Vec<Code> = opened.iter().map(|opened| opened.code(&opened.reading.analysis)).collect();
     let stages = stages(args, &codes)?;
     let data = match args.get_one::<String>("data") {
         Some(data) => Data::read(&folder.join(data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
         None => Data::default(),
     };
-    let kept = args.get_one::<String>("state").map(|state| folder.join(state));
-    let mut state = match &kept {
-        Some(at) => State::read(at).map_err(|error| {
-            Failure::with_help(format!("--state: {error}"), "name another folder, or remove the file to start anew")
-        })?,
-        None => State::default(),
+    let outcome = match spark::options(args)? {
+        Some(_) if args.contains_id("state") => {
+            return Err(Failure::with_help(
+                "--state keeps tables of the mini engine, and Apache Spark is to run",
+                "leave out --state or --engine spark",
+            ));
+        }
+        Some(options) => run_on_spark(&opened, &stages, &data, &options)?,
+        None => run_here(args, &folder, &codes, &stages, &data)?,
     };
-    let steps = run::schedule(&stages, state.new_batches(&data).collect::<Vec<_>>());
-    let mut progress = Progress { terminal: std::io::stderr().is_terminal(), updates: steps.len() };
-    let outcome = run::run(&codes, &steps, &data, &mut state, &mut |at, step| progress.tell(at, step, &codes));
-    progress.clear();
-    if let Some(at) = &kept {
-        state.write(at).map_err(|error| Failure::new(format!("--state: {error}")))?;
-    }
     let text = if args.get_one::<String>("format").is_some_and(|format| format == "json") {
         report::json(&outcome)
     } else {
@@ -54,7 +52,23 @@ fn targets(args: &ArgMatches) -> Vec<Option<&str>> {
     std::iter::once(first).chain(then).collect()
 }
 
-fn code(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Code, Failure> {
+/// A revision whose code is to run.
+struct Opened {
+    tree: Box<dyn Tree>,
+    reading: Reading,
+}
+
+impl Opened {
+    fn code(&self, analysis: &Analysis) -> Code {
+        Code { label: self.tree.label().to_owned(), analysis: analysis.clone() }
+    }
+
+    fn revision_code(&self) -> RevisionCode<'_> {
+        RevisionCode { tree: self.tree.as_ref(), pipelines: &self.reading.project.code }
+    }
+}
+
+fn open(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Opened, Failure> {
     let tree = revision::open_one(target, folder).map_err(diff::failure)?;
     let options = diff::analysis_options(args, folder)?;
     let reading = review::read(tree.as_ref(), &options, &ParseCache::new());
@@ -65,7 +79,66 @@ fn code(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Code, 
             "run in the right folder, or name the pipelines in pipelint.yaml",
         ));
     }
-    Ok(Code { label: tree.label().to_owned(), analysis: reading.analysis })
+    Ok(Opened { tree, reading })
+}
+
+/// On the mini engine, with the state that is kept where one is.
+fn run_here(
+    args: &ArgMatches,
+    folder: &Path,
+    codes: &[Code],
+    stages: &[Stage],
+    data: &Data,
+) -> Result<RunReport, Failure> {
+    let kept = args.get_one::<String>("state").map(|state| folder.join(state));
+    let mut state = match &kept {
+        Some(at) => State::read(at).map_err(|error| {
+            Failure::with_help(format!("--state: {error}"), "name another folder, or remove the file to start anew")
+        })?,
+        None => State::default(),
+    };
+    let steps = run::schedule(stages, state.new_batches(data).collect::<Vec<_>>());
+    let mut progress = Progress { terminal: std::io::stderr().is_terminal(), updates: steps.len() };
+    let outcome = run::run(codes, &steps, data, &mut state, &mut |at, step| progress.tell(at, step, codes));
+    progress.clear();
+    if let Some(at) = &kept {
+        state.write(at).map_err(|error| Failure::new(format!("--state: {error}")))?;
+    }
+    outcome.map_err(|not_run| Failure::new(not_run.reason))
+}
+
+/// On Apache Spark, in a world of this run alone.
+fn run_on_spark(
+    opened: &[Opened],
+    stages: &[Stage],
+    data: &Data,
+    options: &SparkOptions,
+) -> Result<RunReport, Failure> {
+    let failure = |not_run: NotRun| Failure::new(not_run.reason);
+    let code = opened.iter().map(Opened::revision_code).collect();
+    let spark = Spark::new(options.settings.clone(), code, options.progress.as_ref()).map_err(failure)?;
+    let deployment = spark.deployment();
+    let typed =
+        |opened: &Opened| confirm::typed_by_rows(&confirm::deployed(&opened.reading.analysis, &deployment), data);
+    let codes: Vec<Code> = opened.iter().map(|opened| opened.code(&typed(opened))).collect();
+    let revisions: Vec<Revision<'_>> = opened
+        .iter()
+        .zip(&codes)
+        .map(|(opened, code)| Revision {
+            label: code.label.clone(),
+            analysis: &code.analysis,
+            facts: confirm::sources(&code.analysis, &code.analysis).after,
+            code: opened.revision_code(),
+            is_baseline: false,
+        })
+        .collect();
+    let steps = run::schedule(stages, 0..data.batches.len());
+    let outcome = spark.in_world(&revisions, |run, world| {
+        run::run(&codes, &steps, data, &mut OnSpark::new(run, world), &mut |_, _| {})
+    });
+    spark::clear();
+    let substitutions = spark.substitutions();
+    outcome.map(|outcome| RunReport { substitutions, ..outcome }).map_err(failure)
 }
 
 /// The updates of each code: those named before the next `--then`.

@@ -27,10 +27,10 @@ pub fn options(args: &ArgMatches) -> Result<Option<SparkOptions>, Failure> {
     })?;
     let place = if settings.remote.is_some() { "the given server" } else { "this machine" };
     output::print_note(&format!(
-        "the pipeline code of both revisions will be executed on {place} by Apache Spark {}",
+        "the pipelines' own code will be executed on {place} by Apache Spark {}",
         safe::inline(&installation.spark)
     ));
-    let quiet = args.get_flag("quiet");
+    let quiet = args.try_get_one::<bool>("quiet").ok().flatten().copied().unwrap_or(false);
     Ok(Some(SparkOptions { settings, alone, progress: Box::new(move |text| tell(text, quiet)) }))
 }
 

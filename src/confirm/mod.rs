@@ -25,6 +25,7 @@ mod witness;
 pub use data::{Batch, Data, DataError};
 pub use engine::{Engine, NamedRow, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
 pub use experiment::{Experiment, Side, new_sources};
+pub use inference::typed_by_rows;
 pub use mini::{Mini, Worlds};
 pub use observe::{FlowObservation, Observed, TableObservation, observe};
 pub use second::{Deployment, SecondConfirmation, by_flow, confirm_on, deployed};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Names, in lower case, of output columns that hang on when or where a query runs. A real engine's two runs differ there, and
 /// that says nothing of a change.
-pub fn volatile_columns(analyses: [&Analysis; 2]) -> BTreeSet<String> {
+pub fn volatile_columns<'a>(analyses: impl IntoIterator<Item = &'a Analysis>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for flow in analyses.into_iter().flat_map(|analysis| &analysis.flows) {
         flow.plan.walk(&mut |plan| {

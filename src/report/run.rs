@@ -6,6 +6,7 @@ use super::text::{Paint, counted};
 use crate::engine::{FlowStatus, Progress, Stage, UpdateKind};
 use crate::run::{FlowRun, RunReport, TableContents, UpdateRun};
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -27,8 +28,9 @@ pub fn text(report: &RunReport, colors: bool, rows: usize) -> String {
             strange.join(", ")
         ));
     }
-    for note in notes {
-        let _ = writeln!(out, "{} {}", paint.bold("note:"), safe::inline(&note));
+    notes.extend(report.substitutions.iter().map(|s| format!("for {} stood {}", s.what, s.by)));
+    for note in &notes {
+        let _ = writeln!(out, "{} {}", paint.bold("note:"), safe::inline(note));
     }
     out
 }
@@ -53,7 +55,7 @@ fn write_update(out: &mut String, update: &UpdateRun, paint: Paint) {
                 _ => paint.dim(word),
             };
             let word = Cell { text: word.to_owned(), printed: painted };
-            vec![word, Cell::plain(&safe::inline(&subject(flow))), Cell::plain(&safe::inline(&told(&flow.status)))]
+            vec![word, Cell::plain(&safe::inline(&subject(flow))), Cell::plain(&safe::inline(&told(flow)))]
         })
         .collect();
     table::write(out, &lines, "  ");
@@ -87,9 +89,9 @@ fn subject(flow: &FlowRun) -> String {
     if is_default { dataset } else { format!("{dataset} (flow {})", flow.flow) }
 }
 
-fn told(status: &FlowStatus) -> String {
-    match status {
-        FlowStatus::Completed(progress) => did(progress),
+fn told(flow: &FlowRun) -> String {
+    match &flow.status {
+        FlowStatus::Completed(progress) => flow.table_rows.map_or_else(|| did(progress), grew),
         FlowStatus::Failed { error, .. } if error.is_unsupported() => error.message.clone(),
         FlowStatus::Failed { stage, error } => {
             let when = match stage {
@@ -101,6 +103,16 @@ fn told(status: &FlowStatus) -> String {
         }
         FlowStatus::Skipped => "a table that it reads was not updated, or the update stopped".to_owned(),
         FlowStatus::Excluded => String::new(),
+    }
+}
+
+/// What became of a table, by its number of rows.
+fn grew((before, after): (usize, usize)) -> String {
+    let rows = counted(after, "row");
+    match after.cmp(&before) {
+        Ordering::Equal => format!("{rows}, as many as before"),
+        Ordering::Greater => format!("{rows}, {} more", after - before),
+        Ordering::Less => format!("{rows}, {} fewer", before - after),
     }
 }
 
@@ -148,6 +160,8 @@ pub fn json(report: &RunReport) -> String {
     let value = json!({
         "schema_version": 1,
         "tool": super::json::tool(),
+        "engine": report.engine,
+        "substitutions": report.substitutions.iter().map(|s| json!({ "what": s.what, "by": s.by })).collect::<Vec<_>>(),
         "updates": report.updates.iter().map(update_json).collect::<Vec<_>>(),
         "tables": report.tables.iter().map(|contents| json!({
             "name": contents.name,
@@ -174,14 +188,14 @@ fn flow_json(flow: &FlowRun) -> Value {
     let (mut rows, mut batches, mut from_nothing) = (Value::Null, Value::Null, Value::Null);
     let (mut class, mut message) = (Value::Null, Value::Null);
     match &flow.status {
-        FlowStatus::Completed(progress) => {
+        FlowStatus::Completed(progress) if flow.table_rows.is_none() => {
             (rows, batches) = (progress.rows.into(), progress.batches.into());
             from_nothing = progress.from_nothing.into();
         }
         FlowStatus::Failed { error, .. } => {
             (class, message) = (error.class.as_str().into(), error.message.as_str().into());
         }
-        FlowStatus::Skipped | FlowStatus::Excluded => {}
+        FlowStatus::Completed(_) | FlowStatus::Skipped | FlowStatus::Excluded => {}
     }
     json!({
         "pipeline": flow.pipeline,
@@ -191,6 +205,7 @@ fn flow_json(flow: &FlowRun) -> Value {
         "rows": rows,
         "batches": batches,
         "from_nothing": from_nothing,
+        "table_rows": flow.table_rows.map(|(before, after)| json!({ "before": before, "after": after })),
         "error_class": class,
         "message": message,
     })

@@ -11,7 +11,7 @@ pub use acceptance::accept;
 use crate::alternative::{self, Alternative};
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::spark::{PipelineCode, RevisionCode, Settings, Spark};
-use crate::confirm::{self, Data, Deployment, FlowConfirmation, SecondConfirmation};
+use crate::confirm::{self, Data, FlowConfirmation, SecondConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, moved_pipelines, unattended_refreshes};
 use crate::frontend::{self, ParseCache};
 use crate::graph::Graph;
@@ -270,14 +270,11 @@ fn on_spark(
     let (asked, confirmed) = (options.spark.as_ref()?, confirmed?);
     let before_code = RevisionCode { tree: before_tree, pipelines: &before.project.code };
     let after_code = RevisionCode { tree: after_tree, pipelines: &after.project.code };
-    let spark = Spark::new(asked.settings.clone(), before_code, after_code, asked.progress.as_ref()).ok()?;
-    let deployment = Deployment {
-        spark_version: spark.installation.version,
-        table_format: asked.settings.table_format.clone().unwrap_or_else(|| "parquet".to_owned()),
-    };
+    let spark = Spark::new(asked.settings.clone(), vec![before_code, after_code], asked.progress.as_ref()).ok()?;
+    let deployment = spark.deployment();
     let both = [&before.analysis, &after.analysis];
     let seen = confirm::confirm_on(&spark, &deployment, both, &experiment(difference, options)?, confirmed);
-    let run = SparkRun { version: spark.installation.spark.clone(), substitutions: spark.substitutions() };
+    let run = SparkRun { version: spark.version(), substitutions: spark.substitutions() };
     Some((run, confirm::by_flow(seen)))
 }
 

@@ -6,8 +6,11 @@
 
 mod facts;
 mod passing;
+mod rows;
 mod uses;
 mod variables;
+
+pub use rows::typed_by_rows;
 
 use super::slice::{self, Places};
 use super::{Confirmation, sources};

@@ -27,6 +27,9 @@ const MODULES: [(&str, &str); 8] = [
 /// Variable with the token for a remote server; never in an argument, never in a log.
 pub const TOKEN_VARIABLE: &str = "PIPELINT_SPARK_TOKEN";
 
+/// What a driver has to stop its server, or to drop its schemas on a remote one.
+const GRACE: Duration = Duration::from_secs(20);
+
 /// A longer answer is no answer.
 const LONGEST_LINE: usize = 256 << 20;
 
@@ -74,6 +77,8 @@ pub struct Driver {
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     log: PathBuf,
+    /// How long it may take to end by itself.
+    grace: Duration,
 }
 
 impl Driver {
@@ -90,10 +95,10 @@ impl Driver {
         }
         let mut command = Command::new(&installation.python);
         command.arg("-u").arg(code.join("main.py"));
-        Driver::start(command, folder).map_err(failed)
+        Driver::start(command, folder, GRACE).map_err(failed)
     }
 
-    fn start(mut command: Command, folder: &Path) -> std::io::Result<Driver> {
+    fn start(mut command: Command, folder: &Path, grace: Duration) -> std::io::Result<Driver> {
         let log = folder.join("driver.log");
         command.env("TZ", "UTC").env("PYTHONDONTWRITEBYTECODE", "1").current_dir(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
@@ -114,7 +119,7 @@ impl Driver {
                 }
             });
         }
-        Ok(Driver { child, input, lines, log })
+        Ok(Driver { child, input, lines, log, grace })
     }
 
     /// One step, and what comes of it.
@@ -166,23 +171,30 @@ impl Driver {
         last.unwrap_or("it gave no reason").chars().take(300).collect()
     }
 
-    /// The JVM ends with the driver, whose pipe it reads.
+    /// Ends the driver, whatever it is doing. It sees its input close and stops the server, or drops its schemas on a remote one;
+    /// where that takes too long it is killed.
     fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         self.input = None;
+        if !self.ends_within(self.grace) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    fn ends_within(&mut self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
     }
 
     fn stop(&mut self) {
         let mut silent = Conversation { answer: &mut |_| Json::Null, progress: &mut |_| {} };
         let _ = self.step(&json!({ "step": "stop" }), Duration::from_secs(10), &mut silent);
-        self.input = None;
-        for _ in 0..50 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
         self.kill();
     }
 }
@@ -205,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let driver = Driver::start(command, folder.path()).unwrap();
+        let driver = Driver::start(command, folder.path(), Duration::from_millis(200)).unwrap();
         (folder, driver)
     }
 

@@ -7,9 +7,6 @@ use std::process::Command;
 /// Versions of Apache Spark that the confirmation was tested with.
 pub const TESTED: &str = "4.3";
 
-const HOW_TO: &str = "install it with `pip install \"pyspark[pipelines]\"` (Python 3.10 or newer) and Java 17, \
-or name a Python that has it in PIPELINT_PYTHON";
-
 /// A Python with `pyspark[pipelines]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
@@ -17,6 +14,15 @@ pub struct Installation {
     pub version: (u32, u32),
     /// As pyspark spells its version.
     pub spark: String,
+}
+
+/// What to do where something is missing; a remote server has a Java of its own.
+fn how_to(local: bool) -> String {
+    let java = if local { " and Java 17" } else { "" };
+    format!(
+        "install it with `pip install \"pyspark[pipelines]\"` (Python 3.10 or newer){java}, or name a Python that has it in \
+         PIPELINT_PYTHON; needs Spark 4.1 or newer, tested with {TESTED}"
+    )
 }
 
 /// Finds the installation: the named Python, else that of `PIPELINT_PYTHON`, else `python3` (`python` on Windows). A local server
@@ -30,8 +36,7 @@ pub fn find(python: Option<&Path>, local: bool) -> Result<Installation, NotRun> 
     let python = python.unwrap_or_else(default);
     let probe = "import pyspark, pyspark.pipelines.cli; print(pyspark.__version__)";
     let output = Command::new(&python).args(["-c", probe]).output();
-    let missing =
-        |what: String| NotRun { reason: format!("{what}: {HOW_TO}; needs Spark 4.1 or newer, tested with {TESTED}") };
+    let missing = |what: String| NotRun { reason: format!("{what}: {}", how_to(local)) };
     let output = output.map_err(|error| missing(format!("cannot start `{}` ({error})", python.display())))?;
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() {
@@ -65,7 +70,8 @@ fn java() -> Result<(), String> {
     }
 }
 
-fn version_of(text: &str) -> Option<(u32, u32)> {
+/// Out of `4.3.0`.
+pub fn version_of(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }

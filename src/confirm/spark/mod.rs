@@ -17,8 +17,10 @@ mod workspace;
 pub use driver::TOKEN_VARIABLE;
 pub use installation::{Installation, TESTED};
 pub use lakehouse::Lakehouse;
+pub use outcome::VARIES;
+pub use run::{Revision, Run, World};
 
-use super::{Data, Engine, Experiment, NotRun, Outcome};
+use super::{Data, Deployment, Engine, Experiment, NotRun, Outcome};
 use crate::model::Platform;
 use crate::project::SourceFile;
 use crate::revision::Tree;
@@ -108,8 +110,7 @@ pub struct Substitution {
 pub struct Spark<'a> {
     pub installation: Installation,
     settings: Settings,
-    before: RevisionCode<'a>,
-    after: RevisionCode<'a>,
+    code: Vec<RevisionCode<'a>>,
     progress: &'a (dyn Fn(&str) + Sync),
     between: Option<Between<'a>>,
     session: Mutex<Option<Session>>,
@@ -120,24 +121,27 @@ pub struct Spark<'a> {
 struct Session {
     driver: Driver,
     workspace: Workspace,
-    experiments: usize,
+    /// Of the server.
+    version: String,
+    /// Schemas that were made.
+    worlds: usize,
     gone: bool,
 }
 
 impl<'a> Spark<'a> {
-    /// Finds the installation; the server starts with the first experiment. `progress` hears what is being done.
+    /// Finds the installation; the server starts with the first experiment. `code` is that of the revisions, BEFORE first;
+    /// `progress` hears what is being done.
     ///
     /// # Errors
     /// What is missing, and how to install it.
     pub fn new(
         settings: Settings,
-        before: RevisionCode<'a>,
-        after: RevisionCode<'a>,
+        code: Vec<RevisionCode<'a>>,
         progress: &'a (dyn Fn(&str) + Sync),
     ) -> Result<Self, NotRun> {
         let installation = installation::find(settings.python.as_deref(), settings.remote.is_none())?;
         let (session, substitutions) = (Mutex::new(None), Mutex::new(BTreeSet::new()));
-        Ok(Spark { installation, settings, before, after, progress, between: None, session, substitutions })
+        Ok(Spark { installation, settings, code, progress, between: None, session, substitutions })
     }
 
     /// The same with the server of an earlier engine, which was started with the same settings.
@@ -157,6 +161,21 @@ impl<'a> Spark<'a> {
         self.session.into_inner().unwrap_or_else(PoisonError::into_inner).map(Server)
     }
 
+    /// The version of what runs the pipelines: a remote server may have another than the client, which stands for it where it
+    /// cannot be reached.
+    pub fn version(&self) -> String {
+        let of_server = || self.with_session(|session| Ok(session.version.clone())).ok();
+        let remote = self.settings.remote.as_ref().and_then(|_| of_server());
+        remote.unwrap_or_else(|| self.installation.spark.clone())
+    }
+
+    /// How pipelines are deployed on it.
+    pub fn deployment(&self) -> Deployment {
+        let table_format = self.settings.table_format.clone().unwrap_or_else(|| "parquet".to_owned());
+        let version = installation::version_of(&self.version()).unwrap_or(self.installation.version);
+        Deployment { spark_version: version, table_format }
+    }
+
     /// What stood for what in the experiments so far.
     pub fn substitutions(&self) -> Vec<Substitution> {
         self.substitutions.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
@@ -171,14 +190,15 @@ impl<'a> Spark<'a> {
         (self.progress)("starting Apache Spark");
         let workspace = Workspace::new()?;
         let driver = Driver::spawn(&self.installation, &workspace.folder)?;
-        let mut session = Session { driver, workspace, experiments: 0, gone: false };
+        let mut session = Session { driver, workspace, version: String::new(), worlds: 0, gone: false };
         let request = json!({
             "step": "start",
             "work_folder": session.workspace.folder,
             "remote": self.settings.remote,
             "conf": self.conf(&session.workspace.folder),
         });
-        self.step(&mut session, &request, &mut |_| Json::Null)?;
+        let reply = self.step(&mut session, &request, &mut |_| Json::Null)?;
+        session.version = reply.get("version").and_then(Json::as_str).unwrap_or_default().to_owned();
         Ok(session)
     }
 
@@ -190,6 +210,38 @@ impl<'a> Spark<'a> {
             needed.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         conf.extend(self.settings.conf.clone());
         conf
+    }
+
+    /// Works on the server, which is started where none runs, and keeps it unless it broke.
+    fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> Result<T, NotRun>) -> Result<T, NotRun> {
+        let mut kept = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = match kept.take() {
+            Some(session) => session,
+            None => self.start()?,
+        };
+        let done = work(&mut session);
+        if !session.gone {
+            *kept = Some(session);
+        }
+        done
+    }
+
+    /// Runs revisions in a world of their own, which is gone afterwards. Their code is that of the engine, in its order.
+    ///
+    /// # Errors
+    /// The server cannot be started, or `work` fails.
+    pub fn in_world<T>(
+        &self,
+        revisions: &[Revision<'_>],
+        work: impl FnOnce(&mut Run<'_, '_>, &mut World) -> Result<T, NotRun>,
+    ) -> Result<T, NotRun> {
+        self.with_session(|session| {
+            let mut run = Run::new(self, session, revisions)?;
+            let mut world = run.world("")?;
+            let done = work(&mut run, &mut world);
+            run.drop_world(&world);
+            done
+        })
     }
 
     /// One step of the driver.
@@ -212,16 +264,6 @@ impl Engine for Spark<'_> {
     }
 
     fn run(&self, experiment: &Experiment<'_>, data: &Data) -> Result<Outcome, NotRun> {
-        let mut kept = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut session = match kept.take() {
-            Some(session) => session,
-            None => self.start()?,
-        };
-        session.experiments += 1;
-        let outcome = run::run(self, &mut session, experiment, data);
-        if !session.gone {
-            *kept = Some(session);
-        }
-        outcome
+        self.with_session(|session| run::experiment(self, session, experiment, data))
     }
 }

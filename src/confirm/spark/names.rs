@@ -1,6 +1,6 @@
 //! What tables, sources and topics are called in the schema of a run: by the last part of their names, longer where that is taken.
 
-use crate::confirm::Experiment;
+use crate::analyze::Analysis;
 use crate::engine::{TableFormat, source_location};
 use crate::model::{DatasetKind, QualifiedName, SourceFacts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,14 +13,18 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn of(experiment: &Experiment<'_>) -> Names {
+    /// For what these revisions write, and the sources that they read.
+    pub fn of<'a>(
+        analyses: impl IntoIterator<Item = &'a Analysis>,
+        sources: impl IntoIterator<Item = &'a SourceFacts>,
+    ) -> Names {
         let mut tables: BTreeSet<String> = BTreeSet::new();
-        for pipeline in [experiment.before, experiment.after].into_iter().flat_map(|a| &a.workspace.pipelines) {
+        for pipeline in analyses.into_iter().flat_map(|analysis| &analysis.workspace.pipelines) {
             let stored = pipeline.datasets.iter().filter(|d| !matches!(d.kind, DatasetKind::View | DatasetKind::Sink));
             tables.extend(stored.map(|dataset| dataset.name.key()));
         }
         let mut others: BTreeMap<String, String> = BTreeMap::new();
-        for facts in experiment.sources.before.iter().chain(&experiment.sources.after) {
+        for facts in sources {
             match table_name(facts) {
                 Some(name) => {
                     tables.insert(name.key());

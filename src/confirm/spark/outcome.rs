@@ -94,30 +94,41 @@ fn error(json: &Json) -> Option<ExecutionError> {
     Some(ExecutionError::new(text("class")?, text("message").unwrap_or_default()))
 }
 
-/// A table's columns and rows; columns in `passed_over` hold what no two runs have in common.
-pub fn table_rows(contents: &Json, passed_over: &BTreeSet<String>) -> TableRows {
-    let columns: Vec<(String, DataType)> = contents
-        .get("columns")
-        .and_then(Json::as_array)
-        .into_iter()
-        .flatten()
+/// Stands for a value that no two runs have in common.
+pub const VARIES: &str = "(varies)";
+
+/// A table's columns and rows; of columns in `varying` only whether a value is there.
+pub fn table_rows(contents: &Json, varying: &BTreeSet<String>) -> TableRows {
+    let listed = contents.get("columns").and_then(Json::as_array).into_iter().flatten();
+    let columns: Vec<(String, DataType)> = listed
         .filter_map(|column| {
-            let data_type = parse_data_type(column.get(1)?.as_str()?).unwrap_or(DataType::String);
-            Some((column.get(0)?.as_str()?.to_owned(), data_type))
+            let name = column.get(0)?.as_str()?.to_owned();
+            let data_type = match varying.contains(&name.to_lowercase()) {
+                true => DataType::String,
+                false => parse_data_type(column.get(1)?.as_str()?).unwrap_or(DataType::String),
+            };
+            Some((name, data_type))
         })
         .collect();
     let mut rows = BTreeMap::new();
     for row in contents.get("rows").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_array) {
-        let cells = columns.iter().zip(row).filter(|((name, _), _)| !passed_over.contains(&name.to_lowercase()));
+        let cells = columns.iter().zip(row).filter(|(_, cell)| !cell.is_null());
         let mut named: Vec<(String, Value)> = cells
-            .map(|((name, data_type), cell)| (name.to_lowercase(), rounded(value(cell, data_type))))
+            .map(|((name, data_type), cell)| {
+                let name = name.to_lowercase();
+                let told = if varying.contains(&name) {
+                    Value::String(VARIES.into())
+                } else {
+                    rounded(value(cell, data_type))
+                };
+                (name, told)
+            })
             .filter(|(_, value)| !value.is_null())
             .collect();
         named.sort();
         *rows.entry(named).or_insert(0) += 1;
     }
-    let columns = columns.into_iter().filter(|(name, _)| !passed_over.contains(&name.to_lowercase()));
-    TableRows { columns: columns.collect(), rows: WrittenRows::ByAnyone(rows) }
+    TableRows { columns, rows: WrittenRows::ByAnyone(rows) }
 }
 
 /// Sums of doubles hang on the order of rows in their last digits.
@@ -143,11 +154,12 @@ mod tests {
         });
         let table = table_rows(&contents, &BTreeSet::from(["at".to_owned()]));
         let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["Id", "s", "n"]);
+        assert_eq!(names, ["Id", "at", "s", "n"]);
         let WrittenRows::ByAnyone(rows) = table.rows else { panic!("flows are not told apart") };
         assert_eq!(rows.len(), 2);
         assert_eq!(rows.get(&Vec::new()), Some(&1));
-        assert!(rows.iter().any(|(row, count)| *count == 2 && row[0] == ("id".to_owned(), Value::Int(1))));
+        assert!(rows.iter().any(|(row, count)| *count == 2 && row[1] == ("id".to_owned(), Value::Int(1))));
+        assert!(rows.keys().any(|row| row.first() == Some(&("at".to_owned(), Value::String(VARIES.into())))));
     }
 
     #[test]

@@ -31,12 +31,19 @@ impl Known<'_> {
         self.pipelines.iter().flat_map(|pipeline| &pipeline.datasets).filter(|dataset| is_stored(dataset))
     }
 
+    /// The table of a source; of two sources at one location that of the one which has its rows.
+    fn source(&self, facts: &SourceFacts) -> Option<String> {
+        let at = source_location(facts);
+        self.names.source(self.sources.iter().find(|known| source_location(known) == at).unwrap_or(facts))
+    }
+
     /// Tables by lower-case dotted name.
     pub fn tables(&self) -> Map<String, Json> {
         let datasets =
             self.datasets().filter_map(|dataset| Some((dataset.name.key(), self.names.table(&dataset.name)?)));
+        let declared = self.pipelines.iter().flat_map(|pipeline| &pipeline.sources);
         let sources =
-            self.sources.iter().filter_map(|facts| Some((table_name(facts)?.key(), self.names.source(facts)?)));
+            declared.chain(self.sources).filter_map(|facts| Some((table_name(facts)?.key(), self.source(facts)?)));
         sources.chain(datasets).map(|(key, table)| (key, Json::from(table))).collect()
     }
 
@@ -76,8 +83,8 @@ impl Replacements for Known<'_> {
         let qualified = name.qualified(self.pipeline.catalog.as_deref(), self.pipeline.schema.as_deref());
         let known = self.names.table(&qualified).or_else(|| self.names.table(&name));
         known.or_else(|| {
-            let facts = facts_named(self.sources, &qualified).or_else(|| facts_named(self.sources, &name))?;
-            self.names.source(facts)
+            let declared = |name| facts_named(self.sources, name).or_else(|| facts_named(&self.pipeline.sources, name));
+            self.source(declared(&qualified).or_else(|| declared(&name))?)
         })
     }
 

@@ -1,7 +1,7 @@
 //! The work folder of a run, with the code of both revisions as files; gone at the end.
 
 use super::PipelineCode;
-use crate::confirm::{NotRun, Side};
+use crate::confirm::NotRun;
 use crate::frontend::notebook::{self, CellLanguage};
 use crate::project::Language;
 use crate::revision::Tree;
@@ -46,19 +46,16 @@ impl Workspace {
     }
 
     /// Where a revision's files lie.
-    pub fn code(&self, side: Side) -> PathBuf {
-        self.folder.join(match side {
-            Side::Before => "before",
-            Side::After => "after",
-        })
+    pub fn code(&self, revision: usize) -> PathBuf {
+        self.folder.join(format!("revision{revision}"))
     }
 
     /// Writes the files that Python code may import or open.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn write(&self, side: Side, tree: &dyn Tree, pipelines: &[PipelineCode]) -> Result<(), NotRun> {
-        let root = self.code(side);
+    pub fn write(&self, revision: usize, tree: &dyn Tree, pipelines: &[PipelineCode]) -> Result<(), NotRun> {
+        let root = self.code(revision);
         let named: BTreeSet<&str> =
             pipelines.iter().flat_map(|pipeline| &pipeline.files).map(|file| file.path.as_ref()).collect();
         let mut written = 0u64;
@@ -81,13 +78,13 @@ impl Workspace {
     /// A file that cannot be read or is no notebook, or a folder that cannot be written.
     pub fn runnable(
         &self,
-        side: Side,
+        revision: usize,
         tree: &dyn Tree,
         path: &str,
         language: Language,
     ) -> Result<Vec<Runnable>, NotRun> {
         if language == Language::Python {
-            return Ok(vec![Runnable::Python(self.code(side).join(path))]);
+            return Ok(vec![Runnable::Python(self.code(revision).join(path))]);
         }
         let text = text(tree, path)?;
         if language == Language::Sql {
@@ -102,8 +99,8 @@ impl Workspace {
                 continue;
             }
             let name = format!("{path}.{number}.py");
-            write(&self.code(side), &name, text.as_bytes())?;
-            runnables.push(Runnable::Python(self.code(side).join(name)));
+            write(&self.code(revision), &name, text.as_bytes())?;
+            runnables.push(Runnable::Python(self.code(revision).join(name)));
         }
         Ok(runnables)
     }

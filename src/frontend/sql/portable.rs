@@ -68,10 +68,21 @@ pub fn portable_statements(text: &str, context: &Context, by: &dyn Replacements)
 pub fn portable_query(text: &str, context: &Context, by: &dyn Replacements) -> Result<String, String> {
     let lexed = lex(text, context);
     let Some(lexemes) = statements(&lexed.lexemes).into_iter().next() else { return Ok(text.to_owned()) };
+    let reads = |token: &Token| *token == Token::LParen || QUERY_HEADS.iter().any(|word| is_word(token, word));
+    if !lexemes.first().is_some_and(|lexeme| reads(&lexeme.token)) {
+        let head: String = text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+        return Err(format!("`{head} …` is no query, and pipeline code is not to change anything by itself"));
+    }
     let mut porting = Porting::new(&lexed, lexemes, context, by);
     porting.query()?;
     Ok(porting.written())
 }
+
+/// What a query begins with, beside `(`.
+const QUERY_HEADS: [&str; 8] = ["select", "with", "from", "values", "table", "map", "reduce", "describe"];
+
+/// Functions whose arguments stand behind FROM.
+const WITH_FROM: [&str; 5] = ["extract", "trim", "substring", "substr", "overlay"];
 
 /// Clauses of a definition that Lakeflow alone knows, and what leads up to them.
 const DROPPED_CLAUSES: [(&[&str], &str); 12] = [
@@ -460,7 +471,7 @@ impl<'a> Porting<'a> {
                     self.cursor.advance();
                     self.reader(&function, start)?;
                 }
-                Token::Word(_) => self.name(start),
+                Token::Word(_) => self.name(start)?,
                 _ => {
                     self.cursor.advance();
                 }
@@ -504,10 +515,10 @@ impl<'a> Porting<'a> {
     }
 
     /// A dotted name: `LIVE.` goes, and a table's name is replaced, also where it qualifies a column.
-    fn name(&mut self, start: usize) {
+    fn name(&mut self, start: usize) -> Result<(), String> {
         let Some(mut parts) = self.cursor.take_name() else {
             self.cursor.advance();
-            return;
+            return Ok(());
         };
         let mut first = start;
         if parts.len() > 1 && parts.first().is_some_and(|part| part.eq_ignore_ascii_case("live")) {
@@ -523,7 +534,7 @@ impl<'a> Porting<'a> {
                 self.edit(first..self.cursor.index(), quoted(&table));
                 self.note(format!("{format}.`{path}`"), format!("the table {table}"));
             }
-            return;
+            return Ok(());
         }
         let shortest = if self.is_relation(start) { 1 } else { 2 };
         for length in (shortest..=parts.len().min(3)).rev() {
@@ -535,8 +546,33 @@ impl<'a> Porting<'a> {
             if length > 1 || name.concat() != table {
                 self.note(name.join("."), format!("the table {table}"));
             }
-            return;
+            return Ok(());
         }
+        // The user's own tables are not read, wherever the server could find them.
+        if parts.len() > 1 && self.is_relation(start) && !self.is_operand(start) {
+            return Err(format!("no rows are known for the table {}", parts.join(".")));
+        }
+        Ok(())
+    }
+
+    /// Whether the FROM before a place belongs to an expression: `a IS DISTINCT FROM b`, `extract(day FROM b)`.
+    fn is_operand(&self, at: usize) -> bool {
+        let token = |at: usize| self.lexemes.get(at).map(|lexeme| &lexeme.token);
+        let is_distinct = at >= 2 && token(at - 2).is_some_and(|token| is_word(token, "distinct"));
+        let mut depth = 0usize;
+        let open = (0..at).rev().find(|at| match token(*at) {
+            Some(Token::RParen) => {
+                depth += 1;
+                false
+            }
+            Some(Token::LParen) if depth > 0 => {
+                depth -= 1;
+                false
+            }
+            other => other == Some(&Token::LParen),
+        });
+        let called = open.and_then(|open| token(open.checked_sub(1)?));
+        is_distinct || called.is_some_and(|token| WITH_FROM.iter().any(|word| is_word(token, word)))
     }
 
     /// True where a relation's name stands.

@@ -10,12 +10,14 @@ const SHOWN: usize = 12;
 pub fn write(out: &mut String, report: &Report, style: Style, paint: Paint) {
     let Some(spark) = &report.spark else { return };
     let of_spark = report.flows.iter().flat_map(|flow| flow.confirmations()).filter(|(e, _)| *e == EngineName::Spark);
-    let confirmed = of_spark.filter(|(_, confirmation)| confirmation.agrees() == Some(true)).count();
-    let title = format!(
-        "Apache Spark {} ran the code of both revisions: {} confirmed",
-        safe::inline(&spark.version),
-        counted(confirmed, "flow")
-    );
+    let ran: Vec<_> = of_spark.map(|(_, confirmation)| confirmation).filter(|c| c.reason().is_none()).collect();
+    let confirmed = ran.iter().filter(|confirmation| confirmation.agrees() == Some(true)).count();
+    let version = safe::inline(&spark.version);
+    let title = if ran.is_empty() {
+        format!("Apache Spark {version} ran nothing of it")
+    } else {
+        format!("Apache Spark {version} ran the code of both revisions: {} confirmed", counted(confirmed, "flow"))
+    };
     let _ = writeln!(out, "\n{}", paint.bold(&title));
     let limit = if style.explain { spark.substitutions.len() } else { SHOWN };
     for substitution in spark.substitutions.iter().take(limit) {

@@ -26,13 +26,14 @@ class Channel:
         os.dup2(2, 1)
         self._lines = queue.Queue()
         self.work_folder = None
+        self.server = None
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in sys.stdin:
             self._lines.put(line)
         # The JVM would end with this process, whose pipe it reads, but until then it writes into the folder.
-        server.kill()
+        self.server.abandon() if self.server else server.kill()
         if self.work_folder:
             shutil.rmtree(self.work_folder, ignore_errors=True)
         os._exit(0)
@@ -60,7 +61,7 @@ def serve(channel):
         try:
             if step == "start":
                 channel.work_folder = request.get("work_folder")
-                spark = server.Server(request)
+                spark = channel.server = server.Server(request)
                 reply = {"version": spark.version}
             elif step == "stop":
                 spark.stop()

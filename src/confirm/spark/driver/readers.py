@@ -19,9 +19,30 @@ def classes():
     return DataFrameReader, DataStreamReader
 
 
+def writers():
+    """What writes by itself: definitions only describe queries."""
+    from pyspark.sql.connect.catalog import Catalog
+    from pyspark.sql.connect.readwriter import DataFrameWriter, DataFrameWriterV2
+    from pyspark.sql.connect.streaming.readwriter import DataStreamWriter
+
+    return (
+        (DataFrameWriter, ("save", "saveAsTable", "insertInto", "jdbc", *FILES)),
+        (DataFrameWriterV2, ("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions")),
+        (DataStreamWriter, ("start", "toTable")),
+        (Catalog, ("createTable", "createExternalTable")),
+    )
+
+
+def refused(method):
+    def write(*_args, **_kwargs):
+        raise NoEquivalent(f"the code itself writes ({method}), which a confirmation does not do")
+
+    return write
+
+
 @contextlib.contextmanager
 def substituted(names):
-    """Within it, every read of a reader goes to what `names` knows."""
+    """Within it, every read of a reader goes to what `names` knows, and nothing writes."""
     from pyspark.sql.connect.session import SparkSession
 
     saved = []
@@ -37,6 +58,10 @@ def substituted(names):
             if hasattr(reader, form):
                 replace(reader, form, lambda own, form=form: files(form))
     replace(SparkSession, "sql", lambda own: sql(own, names))
+    for writer, methods in writers():
+        for method in methods:
+            if hasattr(writer, method):
+                replace(writer, method, lambda _own, method=method: refused(method))
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """One Spark Connect server for the whole run: started in this process on a free loopback port, or somebody else's."""
 
+import contextlib
 import logging
 import os
 import secrets
@@ -28,12 +29,27 @@ SETTINGS = {
 }
 
 
+# Of each session on a server that others have set up.
+OF_SESSIONS = {
+    name: SETTINGS[name]
+    for name in (
+        "spark.sql.shuffle.partitions",
+        "spark.sql.session.timeZone",
+        "spark.sql.pipelines.maxFlowRetryAttempts",
+        "spark.sql.pipelines.execution.streamstate.pollingInterval",
+    )
+}
+
+
 class Server:
     def __init__(self, request):
         self._context = None
-        remote = request.get("remote")
-        self._url = self._connect(remote) if remote else self._start(request)
+        self.remote = request.get("remote")
+        self._url = self._connect(self.remote) if self.remote else self._start(request)
         os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+        # Schemas that this run has made: no other is ever written or dropped.
+        self.schemas = []
+        self.running = None
         self.admin = self.session()
         self.version = self.admin.version
 
@@ -63,14 +79,42 @@ class Server:
         token = os.environ.pop("PIPELINT_SPARK_TOKEN", None)
         if token:
             os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = token
+        host, _, port = remote.split("://")[-1].split("/")[0].partition(":")
+        try:
+            # The client itself would try again for minutes.
+            socket.create_connection((host, int(port or 15002)), timeout=10).close()
+        except OSError as error:
+            raise ConnectionError(f"no server answers at {host}:{port or 15002} ({error})") from None
         return remote
 
     def session(self):
         from pyspark.sql.connect.session import SparkSession
 
-        return SparkSession.builder.remote(self._url).create()
+        session = SparkSession.builder.remote(self._url).create()
+        for key, value in OF_SESSIONS.items() if self.remote else ():
+            with contextlib.suppress(Exception):
+                session.conf.set(key, value)
+        return session
+
+    def abandon(self):
+        """Ends everything at once: the JVM of a local server; on a remote one what runs there, and the run's schemas."""
+        if not self.remote:
+            kill()
+            return
+        for session in (self.running, self.admin):
+            with contextlib.suppress(Exception):
+                session.interruptAll()
+        with contextlib.suppress(Exception):
+            self.admin = self.session()
+            self.drop_schemas()
+
+    def drop_schemas(self):
+        for schema in self.schemas:
+            with contextlib.suppress(Exception):
+                self.admin.sql(f"DROP SCHEMA IF EXISTS `{schema}` CASCADE")
 
     def stop(self):
+        self.drop_schemas()
         for stop in (self.admin.stop, self._context.stop if self._context else lambda: None):
             try:
                 stop()

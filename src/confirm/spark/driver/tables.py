@@ -9,18 +9,27 @@ import os
 import shutil
 import tempfile
 
+import failures
+
 
 def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
 
 def create_schema(spark, request):
-    spark.admin.sql(f"CREATE SCHEMA {quoted(request['schema'])}")
-    return {}
+    """A schema that is not there yet, and where it lies."""
+    schema = request["schema"]
+    spark.admin.sql(f"CREATE SCHEMA {quoted(schema)}")
+    spark.schemas.append(schema)
+    described = spark.admin.sql(f"DESCRIBE SCHEMA EXTENDED {quoted(schema)}").collect()
+    return {"location": next((row[1] for row in described if row[0] == "Location"), None)}
 
 
 def drop_schema(spark, request):
-    spark.admin.sql(f"DROP SCHEMA IF EXISTS {quoted(request['schema'])} CASCADE")
+    schema = request["schema"]
+    if schema in spark.schemas:
+        spark.admin.sql(f"DROP SCHEMA IF EXISTS {quoted(schema)} CASCADE")
+        spark.schemas.remove(schema)
     return {}
 
 
@@ -100,19 +109,41 @@ def sql(spark, request):
 
 
 def read_tables(spark, request):
-    """Columns and rows of each table and folder; none where there is no such thing."""
-    found = {}
+    """Columns and rows of each table and folder; none where there is no such thing, an error where it cannot be read."""
+    tables, folders, unreadable = {}, {}, {}
     for table in request["tables"]:
         name = f"{quoted(request['schema'])}.{quoted(table)}"
         if spark.admin.catalog.tableExists(name):
-            spark.admin.sql(f"REFRESH TABLE {name}")
-            found[table] = contents(spark.admin.table(name))
-    folders = {}
+            try:
+                spark.admin.sql(f"REFRESH TABLE {name}")
+                tables[table] = contents(spark.admin.table(name))
+            except Exception as error:
+                unreadable[table] = failures.described(error)
     for place, folder in request["folders"].items():
-        if os.path.isdir(folder["path"]):
-            frame = spark.admin.read.format(folder["format"]).load("file://" + folder["path"])
-            folders[place] = contents(frame)
-    return {"tables": found, "folders": folders}
+        try:
+            folders[place] = contents(sink(spark, folder))
+        except Exception as error:
+            described = failures.described(error)
+            if described["class"] not in NOTHING_THERE:
+                unreadable[place] = described
+    return {"tables": tables, "folders": folders, "unreadable": unreadable}
+
+
+def sink(spark, folder):
+    """What readers find in a sink's folder; without Spark's log of it where that is broken, as other readers do."""
+    reader = spark.admin.read.format(folder["format"])
+    try:
+        frame = reader.load(folder["path"])
+        frame.schema
+        return frame
+    except Exception as error:
+        if failures.described(error)["class"] != "STREAM_FAILED/FILE_SINK_LOG_MISSING":
+            raise
+        return reader.load(folder["path"] + "/part-*")
+
+
+# Of a folder that nothing was written to.
+NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 def contents(frame):

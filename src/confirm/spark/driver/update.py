@@ -25,7 +25,7 @@ def last_part(name):
 
 def update(spark, request, channel):
     """Statuses and errors by flow; an error of the whole run; what could not be registered; what stood for what."""
-    session = spark.session()
+    session = spark.running = spark.session()
     names = Names(request["names"], channel)
     outcome = Outcome()
     try:
@@ -224,7 +224,7 @@ def registry_class():
             if isinstance(output, Sink):
                 sink = self._names.sinks[name.lower()]
                 self._names.note(f"the sink {name}", f"files in {sink['format']}")
-                output = dataclasses.replace(output, format=sink["format"], options={"path": "file://" + sink["folder"]})
+                output = dataclasses.replace(output, format=sink["format"], options={"path": sink["folder"]})
             elif isinstance(output, Table):
                 output = dataclasses.replace(output, name=name, format=self._format(output.format))
                 if self._kinds.get(name.lower()) == "materialized_view" and not isinstance(output, MaterializedView):

@@ -1,177 +1,112 @@
-//! One experiment: two worlds, each a schema of its own, filled and updated step by step.
+//! Worlds on a server: schemas of a run alone, with sources, checkpoints and sinks of their own, filled and updated step by step.
+//!
+//! Takes revisions of pipelines and batches of rows; gives reports of updates and the tables that they leave.
 
+mod experiment;
 mod update;
+
+pub use experiment::experiment;
 
 use super::driver::StepError;
 use super::names::Names;
 use super::outcome::table_rows;
 use super::replacements::is_stored;
 use super::request::{Place, columns, stored_format};
-use super::{Hands, RevisionCode, Session, Spark};
+use super::{RevisionCode, Session, Spark};
 use crate::analyze::Analysis;
-use crate::confirm::{Batch, Data, Experiment, NotRun, Outcome, Reports, Side, Tables, new_sources, volatile_columns};
-use crate::engine::{
-    FlowStatus, Progress, UpdateKind, UpdateReport, dataset_location, deployment_order, identity, location,
-    source_location,
-};
-use crate::model::{DatasetKind, SourceFacts};
+use crate::confirm::{Batch, NotRun, Reports, Tables, volatile_columns};
+use crate::engine::{UpdateKind, UpdateReport, dataset_location, deployment_order, source_location};
+use crate::model::{Dataset, DatasetKind, SourceFacts};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Makes the experiment.
-///
-/// # Errors
-/// The server or one of its steps failed; a flow that fails is part of the outcome.
-pub fn run(
-    spark: &Spark<'_>,
-    session: &mut Session,
-    experiment: &Experiment<'_>,
-    data: &Data,
-) -> Result<Outcome, NotRun> {
-    session.workspace.write(Side::Before, spark.before.tree, spark.before.pipelines)?;
-    session.workspace.write(Side::After, spark.after.tree, spark.after.pipelines)?;
-    let (names, passed_over) = (Names::of(experiment), volatile_columns([experiment.before, experiment.after]));
-    for column in &passed_over {
-        spark.note(format!("the column {column}"), "nothing: it holds the time or chance of a run and is not compared");
-    }
-    let mut run = Run { spark, session, experiment, names, passed_over, left_out: BTreeMap::new() };
-    let mut resumed = run.world("resumed")?;
-    let outcome = run.outcome(&mut resumed, data);
-    run.drop_world(&resumed);
-    outcome
+/// A revision as Spark is to run it.
+pub struct Revision<'a> {
+    /// As progress names it.
+    pub label: String,
+    pub analysis: &'a Analysis,
+    /// The sources outside, as it knows them.
+    pub facts: Vec<SourceFacts>,
+    pub code: RevisionCode<'a>,
+    /// What fails in it is left out: it says nothing of the change.
+    pub is_baseline: bool,
 }
 
-/// A schema of this run with its sources' folders, checkpoints and sinks.
-struct World {
-    schema: String,
+/// What lies in one schema.
+pub struct World {
+    pub(super) schema: String,
+    /// On this machine: the batches of sources.
     folder: PathBuf,
+    /// Where the server writes checkpoints and sinks.
+    storage: String,
+    label: &'static str,
     places: BTreeMap<String, Place>,
     /// Identities of the flows that have a checkpoint.
     checkpoints: BTreeSet<String>,
 }
 
-struct Run<'a, 'b> {
+/// Revisions on a server.
+pub struct Run<'a, 'b> {
     spark: &'a Spark<'b>,
     session: &'a mut Session,
-    experiment: &'a Experiment<'a>,
+    revisions: &'a [Revision<'a>],
     names: Names,
-    passed_over: BTreeSet<String>,
+    /// Columns whose values no two runs have in common.
+    varying: BTreeSet<String>,
     /// Tables that Spark cannot be given, with the reason.
     left_out: BTreeMap<String, String>,
 }
 
-impl<'b> Run<'_, 'b> {
-    fn outcome(&mut self, resumed: &mut World, data: &Data) -> Result<Outcome, NotRun> {
-        let (first, rest) = match data.batches.split_first() {
-            Some((first, rest)) => (first.clone(), rest),
-            None => (Batch::default(), &[][..]),
-        };
-        let mut outcome = Outcome::default();
-        let (before, after) = (self.facts(Side::Before), self.facts(Side::After));
-        let new: Vec<SourceFacts> = new_sources(self.experiment).cloned().collect();
-        for facts in before.iter().chain(&new) {
-            let side = if before.contains(facts) { Side::Before } else { Side::After };
-            self.define(resumed, side, facts)?;
+impl<'a, 'b> Run<'a, 'b> {
+    /// Writes the revisions' code where the driver finds it.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub(super) fn new(
+        spark: &'a Spark<'b>,
+        session: &'a mut Session,
+        revisions: &'a [Revision<'a>],
+    ) -> Result<Run<'a, 'b>, NotRun> {
+        for (at, revision) in revisions.iter().enumerate() {
+            session.workspace.write(at, revision.code.tree, revision.code.pipelines)?;
         }
-        self.load(resumed, before.iter().chain(&new), &first, 1)?;
-        outcome.before = self.update_all(resumed, Side::Before, &UpdateKind::Incremental)?;
-        outcome.checkpoints.clone_from(&resumed.checkpoints);
-        outcome.resumed_batch_1 = self.read(resumed)?;
-
-        let mut control = self.world("control")?;
-        let controlled = self.control(&mut control, &after, &first, rest, &mut outcome);
-        self.drop_world(&control);
-        controlled?;
-
-        for facts in &after {
-            self.define(resumed, Side::After, facts)?;
+        let names = Names::of(
+            revisions.iter().map(|revision| revision.analysis),
+            revisions.iter().flat_map(|revision| &revision.facts),
+        );
+        let varying = volatile_columns(revisions.iter().map(|revision| revision.analysis));
+        for column in &varying {
+            spark.note(format!("the column {column}"), "a word: it holds the time or chance of a run");
         }
-        self.between(resumed)?;
-        for (number, batch) in rest.iter().enumerate() {
-            self.load(resumed, after.iter(), batch, number + 2)?;
-            let incremental = [UpdateKind::Incremental];
-            let kinds = if number > 0 || self.experiment.updates.is_empty() {
-                &incremental[..]
-            } else {
-                self.experiment.updates
-            };
-            for kind in kinds {
-                let reports = self.update_all(resumed, Side::After, kind)?;
-                outcome.after.push(reports);
-            }
-        }
-        outcome.resumed = self.read(resumed)?;
-        outcome.resumed_batch_1_now = still_there(&outcome.resumed_batch_1, &outcome.resumed);
-        self.count_rows(&mut outcome);
-        Ok(outcome)
+        Ok(Run { spark, session, revisions, names, varying, left_out: BTreeMap::new() })
     }
 
-    fn between(&mut self, world: &World) -> Result<(), NotRun> {
-        let Some(between) = self.spark.between else { return Ok(()) };
-        let schema = world.schema.clone();
-        let mut sql = |statement: &str| {
-            self.step(&json!({ "step": "sql", "schema": schema, "statement": statement }))?;
-            Ok(())
-        };
-        between(&mut Hands {
-            storage: world.folder.join("storage"),
-            sources: world.folder.join("sources"),
-            schema: world.schema.clone(),
-            sql: &mut sql,
-        })
-    }
-
-    fn control(
-        &mut self,
-        world: &mut World,
-        facts: &[SourceFacts],
-        first: &Batch,
-        rest: &[Batch],
-        outcome: &mut Outcome,
-    ) -> Result<(), NotRun> {
-        for facts in facts {
-            self.define(world, Side::After, facts)?;
-        }
-        for (number, batch) in std::iter::once(first).chain(rest).enumerate() {
-            self.load(world, facts.iter(), batch, number + 1)?;
-            let reports = self.update_all(world, Side::After, &UpdateKind::Incremental)?;
-            outcome.control.push(reports);
-            if number == 0 {
-                outcome.control_batch_1 = self.read(world)?;
-            }
-        }
-        outcome.control_end = self.read(world)?;
-        Ok(())
-    }
-
-    fn facts(&self, side: Side) -> Vec<SourceFacts> {
-        self.experiment.facts(side).to_vec()
-    }
-
-    fn analysis(&self, side: Side) -> &Analysis {
-        self.experiment.analysis(side)
-    }
-
-    fn code(&self, side: Side) -> RevisionCode<'b> {
-        match side {
-            Side::Before => self.spark.before,
-            Side::After => self.spark.after,
-        }
+    pub fn revision(&self, at: usize) -> Option<&'a Revision<'a>> {
+        self.revisions.get(at)
     }
 
     fn step(&mut self, request: &Json) -> Result<Json, StepError> {
         self.spark.step(self.session, request, &mut |_| Json::Null)
     }
 
-    fn world(&mut self, name: &str) -> Result<World, NotRun> {
-        let schema = format!("{}_{}_{name}", self.session.workspace.run, self.session.experiments);
+    /// A new schema; `label` says in progress what it is for.
+    ///
+    /// # Errors
+    /// The server refuses, or does not tell where checkpoints may lie.
+    pub fn world(&mut self, label: &'static str) -> Result<World, NotRun> {
+        self.session.worlds += 1;
+        let schema = format!("{}_{}", self.session.workspace.run, self.session.worlds);
         let folder = self.session.workspace.folder.join(&schema);
-        self.step(&json!({ "step": "create_schema", "schema": schema }))?;
-        Ok(World { schema, folder, places: BTreeMap::new(), checkpoints: BTreeSet::new() })
+        let reply = self.step(&json!({ "step": "create_schema", "schema": schema }))?;
+        let storage = match self.spark.settings.remote {
+            None => format!("file://{}", folder.join("storage").display()),
+            Some(_) => remote_storage(&reply, &schema)?,
+        };
+        Ok(World { schema, folder, storage, label, places: BTreeMap::new(), checkpoints: BTreeSet::new() })
     }
 
-    fn drop_world(&mut self, world: &World) {
+    pub fn drop_world(&mut self, world: &World) {
         if !self.session.gone {
             let _ = self.step(&json!({ "step": "drop_schema", "schema": world.schema }));
         }
@@ -179,32 +114,61 @@ impl<'b> Run<'_, 'b> {
     }
 
     /// Makes a source what a revision knows it as; the rows that it has stay.
-    fn define(&mut self, world: &mut World, side: Side, facts: &SourceFacts) -> Result<(), NotRun> {
-        let Some(table) = self.names.source(facts) else { return Ok(()) };
-        let columns = columns(facts, self.analysis(side));
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub fn define(&mut self, world: &mut World, at: usize, facts: &SourceFacts) -> Result<(), NotRun> {
+        let Some((table, place)) = self.place(world, facts) else { return Ok(()) };
+        let Some(columns) = self.revision(at).map(|revision| columns(facts, revision.analysis)) else { return Ok(()) };
         if columns.is_empty() {
             return Ok(());
         }
-        let format = stored_format(facts);
-        let local = self.spark.settings.remote.is_none();
-        let folder = local.then(|| world.folder.join("sources").join(&table));
         self.step(&json!({
             "step": "define_source", "schema": world.schema, "table": table, "columns": columns,
-            "folder": folder, "format": format,
+            "folder": place.folder, "format": place.format,
         }))?;
-        world.places.insert(source_location(facts), Place { folder, format });
+        world.places.insert(source_location(facts), place);
         Ok(())
     }
 
-    /// Adds a batch to sources; two names of one location get its rows once.
-    fn load<'f>(
+    /// The table that stands for a source, and where its rows lie or will lie.
+    fn place(&self, world: &World, facts: &SourceFacts) -> Option<(String, Place)> {
+        let table = self.names.source(facts)?;
+        let is_local = self.spark.settings.remote.is_none();
+        let folder = is_local.then(|| source_folder(world, &source_location(facts), &table));
+        Some((table, Place { folder, format: stored_format(facts) }))
+    }
+
+    /// The same for a source whose table still lies elsewhere: its files are there before the table leads to them.
+    ///
+    /// # Errors
+    /// The server has no folders of this machine.
+    fn prepare(&self, world: &mut World, facts: &SourceFacts) -> Result<(), NotRun> {
+        let Some((table, place)) = self.place(world, facts) else { return Ok(()) };
+        let Some(folder) = &place.folder else {
+            return Err(NotRun {
+                reason: format!("`{table}` moves to another place, which a remote server does not show"),
+            });
+        };
+        std::fs::create_dir_all(folder).map_err(|error| NotRun { reason: format!("{}: {error}", folder.display()) })?;
+        world.places.insert(source_location(facts), place);
+        Ok(())
+    }
+
+    /// Adds a batch to sources; two names of one location get its rows once. Gives the number of rows by source.
+    ///
+    /// # Errors
+    /// The server refuses, or a file cannot be written.
+    pub fn load<'f>(
         &mut self,
         world: &World,
-        sources: impl Iterator<Item = &'f SourceFacts>,
-        batch: &Batch,
-        number: usize,
-    ) -> Result<(), NotRun> {
+        at: usize,
+        sources: impl IntoIterator<Item = &'f SourceFacts>,
+        (batch, number): (&Batch, usize),
+    ) -> Result<BTreeMap<String, usize>, NotRun> {
         let mut loaded = BTreeSet::new();
+        let mut counts = BTreeMap::new();
+        let Some(revision) = self.revision(at) else { return Ok(counts) };
         for facts in sources {
             let (Some(rows), Some(table)) = (batch.rows(&facts.name), self.names.source(facts)) else { continue };
             let Some(place) = world.places.get(&source_location(facts)) else { continue };
@@ -214,96 +178,90 @@ impl<'b> Run<'_, 'b> {
             let request = json!({
                 "step": "load_batch", "schema": world.schema, "table": table, "folder": place.folder,
                 "format": place.format, "name": format!("batch{number}"), "rows": rows,
-                "columns": columns(facts, self.experiment.after),
+                "columns": columns(facts, revision.analysis),
             });
             self.step(&request)?;
+            counts.insert(facts.name.clone(), rows.len());
         }
-        Ok(())
+        Ok(counts)
     }
 
     /// One update of every pipeline of a revision.
-    fn update_all(&mut self, world: &mut World, side: Side, kind: &UpdateKind) -> Result<Reports, NotRun> {
-        let count = self.analysis(side).workspace.pipelines.len();
-        let mut reports: Reports = vec![UpdateReport::default(); count];
-        for at in deployment_order(self.analysis(side)) {
-            let report = self.update(world, side, at, kind)?;
-            if let Some(slot) = reports.get_mut(at) {
+    ///
+    /// # Errors
+    /// The server failed; a flow that fails is part of the reports.
+    pub fn update_all(&mut self, world: &mut World, at: usize, kind: &UpdateKind) -> Result<Reports, NotRun> {
+        let Some(revision) = self.revision(at) else { return Ok(Reports::new()) };
+        let mut reports: Reports = vec![UpdateReport::default(); revision.analysis.workspace.pipelines.len()];
+        for pipeline in deployment_order(revision.analysis) {
+            let report = self.update(world, at, pipeline, kind)?;
+            if let Some(slot) = reports.get_mut(pipeline) {
                 *slot = report;
             }
         }
         Ok(reports)
     }
 
-    /// Tables that flows of either revision write, and the folders of sinks.
-    fn read(&mut self, world: &World) -> Result<Tables, NotRun> {
+    /// Tables that flows of any revision write, and the folders of sinks.
+    ///
+    /// # Errors
+    /// The server failed; a table that cannot be read is none, and noted.
+    pub fn read(&mut self, world: &World) -> Result<Tables, NotRun> {
         let mut tables: BTreeMap<String, String> = BTreeMap::new();
         let mut folders = Map::new();
-        for pipeline in [self.experiment.before, self.experiment.after].into_iter().flat_map(|a| &a.workspace.pipelines)
-        {
-            for dataset in &pipeline.datasets {
-                let Some(location) = dataset_location(dataset) else { continue };
-                if dataset.kind == DatasetKind::Sink {
-                    folders.insert(location, sink_place(world, dataset));
-                } else if is_stored(dataset)
-                    && let Some(table) = self.names.table(&dataset.name)
-                {
-                    tables.insert(location, table);
-                }
+        let pipelines = self.revisions.iter().flat_map(|revision| &revision.analysis.workspace.pipelines);
+        for dataset in pipelines.flat_map(|pipeline| &pipeline.datasets) {
+            let Some(location) = dataset_location(dataset) else { continue };
+            if dataset.kind == DatasetKind::Sink {
+                let sink = sink_place(world, dataset);
+                folders.insert(location, json!({ "path": sink.get("folder"), "format": sink.get("format") }));
+            } else if is_stored(dataset)
+                && let Some(table) = self.names.table(&dataset.name)
+            {
+                tables.insert(location, table);
             }
         }
         let wanted: BTreeSet<&String> = tables.values().collect();
-        let reply = self.step(&json!({
-            "step": "read_tables", "schema": world.schema, "tables": wanted,
-            "folders": folders.iter().map(|(place, sink)| (place.clone(), json!({ "path": sink.get("folder"), "format": sink.get("format") }))).collect::<Map<_, _>>(),
-        }))?;
-        let mut read = Tables::new();
-        for (location, table) in &tables {
-            if let Some(contents) = reply.get("tables").and_then(|found| found.get(table)) {
-                read.insert(location.clone(), table_rows(contents, &self.passed_over));
-            }
+        let request = json!({ "step": "read_tables", "schema": world.schema, "tables": wanted, "folders": folders });
+        let reply = self.step(&request)?;
+        for (name, error) in reply.get("unreadable").and_then(Json::as_object).into_iter().flatten() {
+            let class = error.get("class").and_then(Json::as_str).unwrap_or_default();
+            self.spark.note(format!("the rows of {name}"), format!("nothing: it cannot be read ({class})"));
         }
-        for location in folders.keys() {
-            if let Some(contents) = reply.get("folders").and_then(|found| found.get(location)) {
-                read.insert(location.clone(), table_rows(contents, &self.passed_over));
-            }
-        }
-        Ok(read)
-    }
-
-    /// Spark tells no rows by flow: a flow that began anew has given those by which its table grew.
-    fn count_rows(&self, outcome: &mut Outcome) {
-        let analysis = self.experiment.after;
-        let grown = |place: &str| {
-            let count = |tables: &Tables| tables.get(place).map_or(0, |table| table.all().values().sum::<usize>());
-            count(&outcome.resumed).saturating_sub(count(&outcome.resumed_batch_1))
-        };
-        let mut counted: BTreeMap<usize, Progress> = BTreeMap::new();
-        for (index, analyzed) in analysis.flows.iter().enumerate().filter(|(_, analyzed)| analyzed.streaming) {
-            let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
-            let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
-            let Some(place) = location(pipeline, flow) else { continue };
-            let from_nothing = !outcome.checkpoints.contains(&identity(pipeline, flow));
-            counted.insert(index, Progress { rows: grown(&place), from_nothing, ..Progress::default() });
-        }
-        for flow in outcome.after.iter_mut().flatten().flat_map(|report| &mut report.flows) {
-            if let (FlowStatus::Completed(progress), Some(known)) = (&mut flow.status, counted.get(&flow.index)) {
-                *progress = known.clone();
-            }
-        }
+        let found = |kind: &str, name: &str| reply.get(kind).and_then(|found| found.get(name));
+        let of_tables = tables.iter().map(|(location, table)| (location, found("tables", table)));
+        let of_folders = folders.keys().map(|location| (location, found("folders", location)));
+        let contents = of_tables.chain(of_folders).filter_map(|(location, contents)| Some((location, contents?)));
+        Ok(contents.map(|(location, contents)| (location.clone(), table_rows(contents, &self.varying))).collect())
     }
 }
 
-/// Tables of one moment that are still there at a later one.
-fn still_there(tables: &Tables, later: &Tables) -> Tables {
-    let known = |location: &String| later.contains_key(location);
-    tables.iter().filter(|(location, _)| known(location)).map(|(at, table)| (at.clone(), table.clone())).collect()
+/// Beside the tables of a schema that the server keeps, so that what drops them drops it too.
+fn remote_storage(reply: &Json, schema: &str) -> Result<String, NotRun> {
+    let location = reply.get("location").and_then(Json::as_str).filter(|location| !location.is_empty());
+    let location = location.ok_or_else(|| NotRun {
+        reason: format!("the server does not tell where its schema {schema} lies, so checkpoints have no place"),
+    })?;
+    Ok(format!("{}/_pipelint", location.trim_end_matches('/')))
+}
+
+/// A folder for each location, under the name of its table as long as no other location has that.
+fn source_folder(world: &World, location: &str, table: &str) -> PathBuf {
+    let sources = world.folder.join("sources");
+    let taken = |folder: &PathBuf| {
+        world.places.iter().any(|(other, place)| other != location && place.folder.as_ref() == Some(folder))
+    };
+    let known = world.places.get(location).and_then(|place| place.folder.clone());
+    let further = (2..).map(|number| sources.join(format!("{table}_{number}")));
+    let free = || std::iter::once(sources.join(table)).chain(further).find(|folder| !taken(folder));
+    known.or_else(free).unwrap_or(sources)
 }
 
 /// A sink writes into a folder of the run, the same for all sinks of one place.
-fn sink_place(world: &World, sink: &crate::model::Dataset) -> Json {
+fn sink_place(world: &World, sink: &Dataset) -> Json {
     let own = sink.format.as_deref().filter(|format| matches!(*format, "json" | "csv" | "orc" | "text"));
     let format = own.unwrap_or("parquet");
     let place = dataset_location(sink).unwrap_or_else(|| sink.name.key());
     let name: String = place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    json!({ "folder": world.folder.join("sinks").join(name), "format": format })
+    json!({ "folder": format!("{}/sinks/{name}", world.storage), "format": format })
 }

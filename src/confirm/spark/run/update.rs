@@ -1,13 +1,13 @@
 //! One update of one pipeline: what Spark is asked to register and run, tried anew without what it cannot take, and what every
 //! flow then reports.
 
-use super::{Run, World, sink_place};
+use super::{Revision, Run, World, sink_place};
 use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::confirm::NotRun;
 use crate::confirm::spark::PipelineCode;
 use crate::confirm::spark::outcome::{Unregistered, UpdateAnswer};
 use crate::confirm::spark::replacements::Known;
 use crate::confirm::spark::workspace::Runnable;
-use crate::confirm::{NotRun, Side};
 use crate::engine::{
     ExecutionError, FlowReport, FlowStatus, Progress, Stage, UpdateKind, UpdateReport, defines_view, identity,
 };
@@ -24,12 +24,14 @@ impl Run<'_, '_> {
     pub(super) fn update(
         &mut self,
         world: &mut World,
-        side: Side,
+        revision: usize,
         at: usize,
         kind: &UpdateKind,
     ) -> Result<UpdateReport, NotRun> {
-        let experiment = self.experiment;
-        let analysis = experiment.analysis(side);
+        let Some(revision) = self.revision(revision).map(|known| (revision, known)) else {
+            return Ok(UpdateReport::default());
+        };
+        let analysis = revision.1.analysis;
         let Some(pipeline) = analysis.workspace.pipelines.get(at) else { return Ok(UpdateReport::default()) };
         let members = members(analysis, at);
         if members.is_empty() {
@@ -41,11 +43,11 @@ impl Run<'_, '_> {
         }
         let mut answer = UpdateAnswer::default();
         for _ in 0..ATTEMPTS {
-            answer = self.try_update(world, side, pipeline, &members, kind)?;
+            answer = self.try_update(world, revision, pipeline, &members, kind)?;
             for (what, by) in std::mem::take(&mut answer.notes) {
                 self.spark.note(what, by);
             }
-            if !self.leave_out(side, pipeline, &members, &answer) {
+            if !self.leave_out(revision, pipeline, &members, &answer) {
                 break;
             }
         }
@@ -53,7 +55,7 @@ impl Run<'_, '_> {
             let first = error.message.lines().next().unwrap_or_default();
             return Err(NotRun { reason: format!("an update failed and Spark does not tell at which flow: {first}") });
         }
-        let report = self.report(side, pipeline, &members, &answer);
+        let report = self.report(revision, pipeline, &members, &answer);
         let ran = |index: usize| matches!(report.flow(index).map(|r| &r.status), Some(FlowStatus::Completed(_)));
         for (index, _, flow) in members.iter().filter(|(_, analyzed, _)| analyzed.streaming) {
             if ran(*index) {
@@ -66,14 +68,12 @@ impl Run<'_, '_> {
     fn try_update(
         &mut self,
         world: &World,
-        side: Side,
+        revision: At<'_>,
         pipeline: &Pipeline,
         members: &[Member<'_>],
         kind: &UpdateKind,
     ) -> Result<UpdateAnswer, NotRun> {
-        let experiment = self.experiment;
-        let analysis = experiment.analysis(side);
-        let sources = experiment.facts(side);
+        let (at, Revision { analysis, facts: sources, .. }) = revision;
         let spark = self.spark;
         let names = self.names.clone();
         let known = Known {
@@ -83,11 +83,11 @@ impl Run<'_, '_> {
             sources,
             places: &world.places,
             table_format: spark.settings.table_format.as_deref(),
-            lakeflow: self.is_lakeflow(side, pipeline),
+            lakeflow: is_lakeflow(revision, pipeline),
         };
         let context = Context::in_pipeline(Origin::default(), pipeline);
-        let files = self.files(side, pipeline, &known, &context)?;
-        let request = self.request(world, side, (pipeline, &known), members, kind, files);
+        let files = self.files(revision, pipeline, &known, &context)?;
+        let request = self.request(world, revision, (pipeline, &known), members, kind, files);
         let mut answer = |question: &Json| {
             let text = question.get("sql").and_then(Json::as_str).unwrap_or_default();
             match portable_query(text, &context, &known) {
@@ -97,23 +97,23 @@ impl Run<'_, '_> {
         };
         let reply = spark.step(self.session, &request, &mut answer)?;
         let answer = UpdateAnswer::read(&reply).without(&world.schema);
-        Ok(answer.without_folder(&self.session.workspace.code(side).to_string_lossy()))
+        Ok(answer.without_folder(&self.session.workspace.code(at).to_string_lossy()))
     }
 
     /// The pipeline's files as the driver takes them: paths of Python code, statements of SQL.
     fn files(
         &mut self,
-        side: Side,
+        revision: At<'_>,
         pipeline: &Pipeline,
         known: &Known<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<Json>, NotRun> {
-        let code = self.code(side);
+        let (at, Revision { code, .. }) = revision;
         let Some(unit) = code.pipelines.iter().find(|code| code.key == pipeline.key) else { return Ok(Vec::new()) };
         let (tree, unit): (_, PipelineCode) = (code.tree, unit.clone());
         let mut files = Vec::new();
         for file in &unit.files {
-            for runnable in self.session.workspace.runnable(side, tree, &file.path, file.language)? {
+            for runnable in self.session.workspace.runnable(at, tree, &file.path, file.language)? {
                 files.push(match runnable {
                     Runnable::Python(path) => json!({ "path": path }),
                     Runnable::Sql(text) => {
@@ -153,7 +153,7 @@ impl Run<'_, '_> {
     fn request(
         &self,
         world: &World,
-        side: Side,
+        revision: At<'_>,
         (pipeline, known): (&Pipeline, &Known<'_>),
         members: &[Member<'_>],
         kind: &UpdateKind,
@@ -167,8 +167,8 @@ impl Run<'_, '_> {
             UpdateKind::Refresh(list) => (Vec::new(), names(list)),
             UpdateKind::Incremental | UpdateKind::FullRefreshAll => (Vec::new(), Vec::new()),
         };
-        let root = self.session.workspace.code(side);
-        let code = self.code(side);
+        let (at, Revision { code, label, .. }) = revision;
+        let root = self.session.workspace.code(at);
         let unit = code.pipelines.iter().find(|code| code.key == pipeline.key);
         let roots = unit.iter().flat_map(|unit| &unit.python_roots).map(|folder| root.join(folder)).collect::<Vec<_>>();
         let wanted: BTreeSet<String> =
@@ -187,17 +187,16 @@ impl Run<'_, '_> {
             .filter(|dataset| dataset.kind == DatasetKind::Sink)
             .map(|sink| (sink.name.name.to_lowercase(), sink_place(world, sink)))
             .collect();
-        let side_name = if side == Side::Before { "before" } else { "after" };
         let folder = root.join(&pipeline.root);
         let folder = if folder.is_dir() { folder } else { root.clone() };
         json!({
             "step": "update",
-            "label": format!("running {} ({side_name}, {})", pipeline.name, if world.schema.ends_with("control") { "from nothing" } else { "on its tables" }),
+            "label": running(&pipeline.name, label, world.label),
             "catalog": if self.spark.settings.remote.is_none() { Some("spark_catalog") } else { None },
             "schema": world.schema,
-            "storage": self.storage(world, pipeline),
+            "storage": storage(world, pipeline),
             "configuration": pipeline.configuration,
-            "lakeflow": self.is_lakeflow(side, pipeline),
+            "lakeflow": is_lakeflow(revision, pipeline),
             "folder": folder,
             "code": root,
             "python_roots": roots,
@@ -219,13 +218,6 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Checkpoints lie where the user's `storage` says, each in a folder of this run: another storage is another folder.
-    fn storage(&self, world: &World, pipeline: &Pipeline) -> String {
-        let identity = pipeline.storage.as_deref().unwrap_or(&pipeline.key);
-        let name: String = identity.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        format!("file://{}", world.folder.join("storage").join(name).display())
-    }
-
     /// A flow's target as the driver knows it.
     fn target(&self, pipeline: &Pipeline, flow: &Flow) -> String {
         let sink = pipeline.datasets.iter().any(|d| d.name == flow.target && d.kind == DatasetKind::Sink);
@@ -238,15 +230,21 @@ impl Run<'_, '_> {
 
     /// Adds what Spark cannot take to what is left out; true where the update should be tried again without it.
     ///
-    /// What BEFORE cannot do says nothing of the change. Of AFTER only what is foreign to Apache Spark, or failed in BEFORE, is
-    /// left out: the rest is the change's own failure.
-    fn leave_out(&mut self, side: Side, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> bool {
-        let lakeflow = self.is_lakeflow(side, pipeline);
+    /// What BEFORE cannot do says nothing of the change. Of others only what is foreign to Apache Spark, or failed in BEFORE,
+    /// is left out: the rest is the change's own failure.
+    fn leave_out(
+        &mut self,
+        revision: At<'_>,
+        pipeline: &Pipeline,
+        members: &[Member<'_>],
+        answer: &UpdateAnswer,
+    ) -> bool {
+        let lakeflow = is_lakeflow(revision, pipeline);
         let mut failures: Vec<(Vec<String>, ExecutionError)> = Vec::new();
         for (what, error) in &answer.unregistered {
             let targets = match what {
                 Unregistered::Table(table) => vec![table.to_lowercase()],
-                Unregistered::File(path) => self.defined_in(side, path, pipeline, members),
+                Unregistered::File(path) => self.defined_in(revision, path, pipeline, members),
             };
             failures.push((targets, error.clone()));
         }
@@ -262,7 +260,7 @@ impl Run<'_, '_> {
         }
         let known = self.left_out.len();
         for (targets, error) in failures {
-            if side == Side::After && !is_foreign(&error.class, lakeflow) && self.left_out.is_empty() {
+            if !revision.1.is_baseline && !is_foreign(&error.class, lakeflow) && self.left_out.is_empty() {
                 continue;
             }
             let first = error.message.lines().next().unwrap_or_default();
@@ -278,15 +276,9 @@ impl Run<'_, '_> {
         self.left_out.len() > known
     }
 
-    /// Whether a pipeline's code is written for Lakeflow, whatever the experiment takes it for.
-    fn is_lakeflow(&self, side: Side, pipeline: &Pipeline) -> bool {
-        let code = self.code(side).pipelines.iter().find(|code| code.key == pipeline.key);
-        code.is_none_or(|code| code.platform == Platform::Lakeflow)
-    }
-
     /// Targets of the flows that a file of the workspace defines.
-    fn defined_in(&self, side: Side, path: &str, pipeline: &Pipeline, members: &[Member<'_>]) -> Vec<String> {
-        let root = self.session.workspace.code(side);
+    fn defined_in(&self, revision: At<'_>, path: &str, pipeline: &Pipeline, members: &[Member<'_>]) -> Vec<String> {
+        let root = self.session.workspace.code(revision.0);
         let relative = path.strip_prefix(&*root.to_string_lossy()).unwrap_or(path).trim_start_matches('/');
         let here = |flow: &Flow| {
             flow.place
@@ -311,7 +303,13 @@ impl Run<'_, '_> {
         if default { self.target(pipeline, flow) } else { flow.name.clone() }
     }
 
-    fn report(&self, side: Side, pipeline: &Pipeline, members: &[Member<'_>], answer: &UpdateAnswer) -> UpdateReport {
+    fn report(
+        &self,
+        revision: At<'_>,
+        pipeline: &Pipeline,
+        members: &[Member<'_>],
+        answer: &UpdateAnswer,
+    ) -> UpdateReport {
         let graph = !answer.unregistered.is_empty() || answer.flows.values().any(|(status, _)| status == "UNRESOLVED");
         report(members, |flow| {
             let target = self.target(pipeline, flow).to_lowercase();
@@ -320,7 +318,7 @@ impl Run<'_, '_> {
             }
             let concerns = |what: &Unregistered| match what {
                 Unregistered::Table(table) => *table == target,
-                Unregistered::File(path) => self.defined_in(side, path, pipeline, members).contains(&target),
+                Unregistered::File(path) => self.defined_in(revision, path, pipeline, members).contains(&target),
             };
             if let Some((_, error)) = answer.unregistered.iter().find(|(what, _)| concerns(what)) {
                 return failed(Stage::Graph, error.clone());
@@ -349,6 +347,27 @@ impl Run<'_, '_> {
         })
     }
 }
+
+/// Checkpoints lie where the user's `storage` says, each in a folder of this run: another storage is another folder.
+fn storage(world: &World, pipeline: &Pipeline) -> String {
+    let identity = pipeline.storage.as_deref().unwrap_or(&pipeline.key);
+    let name: String = identity.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("{}/{name}", world.storage)
+}
+
+fn running(pipeline: &str, revision: &str, world: &str) -> String {
+    let of_world = if world.is_empty() { String::new() } else { format!(", {world}") };
+    format!("running {pipeline} ({revision}{of_world})")
+}
+
+/// Whether a pipeline's code is written for Lakeflow, whatever the experiment takes it for.
+fn is_lakeflow((_, revision): At<'_>, pipeline: &Pipeline) -> bool {
+    let code = revision.code.pipelines.iter().find(|code| code.key == pipeline.key);
+    code.is_none_or(|code| code.platform == Platform::Lakeflow)
+}
+
+/// A revision with its place in the run.
+type At<'a> = (usize, &'a Revision<'a>);
 
 /// A flow with its index into the analysis.
 type Member<'a> = (usize, &'a AnalyzedFlow, &'a Flow);
