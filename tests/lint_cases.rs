@@ -110,3 +110,14 @@ fn rewrites_of_appends_and_static_overwrites_hold() {
         }
     });
 }
+
+/// SQL warehouses do not let a script set the overwrite mode.
+#[test]
+fn rewrite_of_delta_sql_needs_no_setting() {
+    with_stack(|| {
+        let report = report(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/lint/derived-day-rebuilt/tree"));
+        let code: Vec<&str> =
+            report.writes.iter().filter_map(|write| write.fix.as_ref()).map(|fix| fix.code.as_str()).collect();
+        assert_eq!(code, ["INSERT INTO main.sales.daily REPLACE USING (d)\nSELECT …;"]);
+    });
+}

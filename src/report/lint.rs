@@ -184,7 +184,8 @@ pub fn text(report: &LintReport, explain: bool) -> String {
             }
         }
         for finding in write.findings.iter().filter_map(|at| report.findings.get(*at)) {
-            line(&mut out, finding, explain);
+            let elsewhere = of_finding(finding).filter(|own| *own != place);
+            line(&mut out, finding, elsewhere.as_deref(), explain);
         }
         if let Some(fix) = &write.fix {
             let _ = writeln!(out, "    fix (run twice: ok):");
@@ -198,10 +199,9 @@ pub fn text(report: &LintReport, explain: bool) -> String {
         if finding.severity < Severity::Warning && !explain {
             continue;
         }
-        let span = finding.after.span();
-        let place = span.map_or_else(|| finding.pipeline.clone(), |span| format!("{}:{}", span.path, span.line));
-        let _ = writeln!(out, "{}", safe::inline(&place));
-        line(&mut out, finding, explain);
+        let place = of_finding(finding).unwrap_or_else(|| safe::inline(&finding.pipeline));
+        let _ = writeln!(out, "{place}");
+        line(&mut out, finding, None, explain);
     }
     for entry in &report.unresolved {
         let place = entry.span.as_ref().map(|span| format!("{}:{}: ", span.path, span.line)).unwrap_or_default();
@@ -226,6 +226,10 @@ fn place(write: &WriteVerdict) -> String {
     safe::inline(&span.map_or_else(|| write.path.clone(), |span| format!("{}:{}", span.path, span.line)))
 }
 
+fn of_finding(finding: &Finding) -> Option<String> {
+    finding.after.span().map(|span| safe::inline(&format!("{}:{}", span.path, span.line)))
+}
+
 /// How many rows there were before, after the first and after the second run.
 fn rows(out: &mut String, seen: &Observed) {
     let count = |moment: &Result<Snapshot, crate::engine::ExecutionError>| match moment {
@@ -239,13 +243,15 @@ fn rows(out: &mut String, seen: &Observed) {
     }
 }
 
-fn line(out: &mut String, finding: &Finding, explain: bool) {
+/// `elsewhere` is where the finding stands, if that is not where its table's verdict does.
+fn line(out: &mut String, finding: &Finding, elsewhere: Option<&str>, explain: bool) {
     if finding.severity < Severity::Warning && !explain {
         return;
     }
     let allowed = finding.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
     let message = safe::inline(&format!("{}{allowed}", finding.message));
-    let _ = writeln!(out, "  {} [{}]: {message}", finding.severity, safe::inline(&finding.rule));
+    let place = elsewhere.map(|place| format!("{place}: ")).unwrap_or_default();
+    let _ = writeln!(out, "  {place}{} [{}]: {message}", finding.severity, safe::inline(&finding.rule));
     if explain {
         for remedy in &finding.remedies {
             let _ = writeln!(out, "    {}: {}", remedy.title, remedy.text.trim_end());

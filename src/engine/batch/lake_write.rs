@@ -28,6 +28,12 @@ enum Replaced {
     Where(Expr),
 }
 
+/// The columns are those that a table is partitioned by.
+fn is_partitioning(columns: &[String], by: &[Transform]) -> bool {
+    let named = |transform: &Transform| columns.iter().any(|column| column.eq_ignore_ascii_case(&transform.column));
+    columns.len() == by.len() && by.iter().all(|transform| transform.is_identity() && named(transform))
+}
+
 fn refused(class: &str, message: impl Into<String>) -> ExecutionError {
     ExecutionError::new(class, message)
 }
@@ -216,6 +222,10 @@ impl Run<'_> {
                     Some(condition) if !dynamic => Replaced::Where(condition),
                     _ => dynamic_or_all(dynamic),
                 }
+            }
+            // On partition columns it replaces the partitions that the query gives, whatever the session's mode.
+            WriteOperation::ReplaceUsing(columns) if is_partitioning(columns, &table.partition_by) => {
+                Replaced::Partitions
             }
             other => return Err(ExecutionError::unsupported(format!("{other:?} on {key}"))),
         })
