@@ -77,6 +77,8 @@ pub struct WriteVerdict {
     pub observed: Result<Observed, String>,
     /// The words of the effect; none where nothing could be observed.
     pub labels: Option<BTreeSet<Label>>,
+    /// The table that the script writes as well and that this one only shows the effect of.
+    pub follows: Option<String>,
     pub fix: Option<ProvenFix>,
     /// Rows were given by the user.
     pub given: bool,
@@ -270,6 +272,8 @@ fn verdicts(
         let seen = observed.as_ref().ok();
         let uncovered = seen.is_some_and(|seen| is_uncovered(run, &tables, &writes, seen));
         let inherited = seen.map(|seen| inherited(run, &writes, seen)).unwrap_or_default();
+        let follows = inherited.values().next().cloned();
+        let inherited = inherited.into_keys().collect();
         let beside = Beside { dynamic_elsewhere: elsewhere.clone(), uncovered, fails, inherited };
         let changes = statement::changes(job, &target, seen, table, &beside);
         let labels = seen.map(|seen| seen.labels.clone());
@@ -284,6 +288,7 @@ fn verdicts(
             target,
             observed,
             labels,
+            follows,
             fix,
             given: given.is_some(),
             findings: Vec::new(),
@@ -313,22 +318,21 @@ fn observed_of(run: &ScriptRuns, target: &str, writes: &[Placed<'_>]) -> Result<
     Ok(seen)
 }
 
-/// What was seen of a table only because it was seen of another that the script writes and reads for this one.
-fn inherited(run: &ScriptRuns, writes: &[Placed<'_>], seen: &Observed) -> BTreeSet<Label> {
+/// What was seen of a table only because it was seen of another that the script writes and reads for this one, with that other.
+fn inherited(run: &ScriptRuns, writes: &[Placed<'_>], seen: &Observed) -> BTreeMap<Label, String> {
     let queries = writes.iter().flat_map(|placed| placed.write.queries());
     let sources: BTreeSet<String> = queries.flat_map(experiment::names_read).collect();
-    let of_source = |label: &Label| {
+    let source_of = |label: &Label| {
         let others = run.observed.iter().flatten().filter(|other| !same_name(&other.target, &seen.target));
-        others
-            .filter(|other| sources.iter().any(|name| same_name(name, &other.target)))
-            .any(|other| other.labels.contains(label))
+        let mut read = others.filter(|other| sources.iter().any(|name| same_name(name, &other.target)));
+        read.find(|other| other.labels.contains(label)).map(|other| other.target.clone())
     };
-    let may = |label: &Label| match label {
+    let may = |label: &&Label| match label {
         Label::Doubled => !writes.iter().any(Placed::adds),
         Label::ValuesChangedAtRun2 => true,
         _ => false,
     };
-    seen.labels.iter().copied().filter(|label| may(label) && of_source(label)).collect()
+    seen.labels.iter().filter(may).filter_map(|label| Some((*label, source_of(label)?))).collect()
 }
 
 /// Whether rows that no predicate of the script asks for go into the table as well, or end the script: two runs over an input that

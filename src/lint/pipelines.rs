@@ -243,7 +243,9 @@ impl Look<'_> {
     /// What updates or deletes rows of the table that a stream reads.
     fn producer(&self, source: &SourceAspect, jobs: &[&Job]) -> Option<String> {
         let Source::Table(name) = &source.source else { return None };
-        for pipeline in &self.analysis.workspace.pipelines {
+        // A name without a schema is that of the pipeline's own table, whatever other pipelines call theirs.
+        let pipelines = self.analysis.workspace.pipelines.iter();
+        for pipeline in pipelines.filter(|pipeline| name.schema.is_some() || pipeline.key == self.pipeline.key) {
             let Some(dataset) = pipeline.datasets.iter().find(|dataset| dataset.name == *name) else { continue };
             if dataset.kind == DatasetKind::MaterializedView && pipeline.kind != PipelineKind::Jobs {
                 return Some("a materialized view's refresh".to_owned());

@@ -2,16 +2,16 @@
 //! statement that brought it about.
 
 use super::drift;
-use super::experiment::Observed;
+use super::experiment::{Observed, names_read};
 use super::label::Label;
 use super::script::{
-    Placed, deduplicated, gives_no_rows, guarded, known_by_number, operation_word, replaces_by_predicate,
+    Placed, deduplicated, gives_no_rows, guarded, known_by_number, operation_word, rebuilds, replaces_by_predicate,
     same_statement, writer_word, writes, writes_into,
 };
 use super::settings::overwrite_mode;
 use super::tables::TableFacts;
 use crate::diff::Change;
-use crate::model::{Job, Place, QualifiedName, WriteOperation};
+use crate::model::{Job, Place, Plan, QualifiedName, WriteOperation};
 use std::collections::BTreeSet;
 
 /// What the repository and further runs say of the writes into one target, beside what the script and its two runs do.
@@ -98,8 +98,11 @@ impl Target<'_> {
             .fact("repeated", placed.in_loop() && !placed.streamed)
             .fact("parallel", parallel && last)
             .fact("empties", placed.empties() && !self.beside.fails)
-            .fact("guarded", merge.is_none_or(guarded))
-            .fact("deduplicated", merge.is_none_or(|merge| deduplicated(&merge.source)))
+            .fact("guarded", merge.is_none_or(|merge| guarded(merge) || self.is_inline(&merge.source)))
+            .fact(
+                "deduplicated",
+                merge.is_none_or(|merge| deduplicated(&merge.source) || self.is_inline(&merge.source)),
+            )
             .fact("deleted_first", self.deleted_first(at, placed))
             .fact("in_batch_function", placed.in_batch_function)
             .fact("session_mode", if mode.dynamic { "dynamic" } else { "" })
@@ -113,6 +116,14 @@ impl Target<'_> {
             .places(&Place::unknown(), &write.place);
         change.dataset = Some(QualifiedName::bare(self.name));
         change
+    }
+
+    /// All rows are written down in the script: inline, or in tables that it fills with inline rows anew in each run.
+    fn is_inline(&self, plan: &Plan) -> bool {
+        names_read(plan).iter().all(|name| {
+            let inline = |placed: &Placed<'_>| placed.write.queries().all(|query| query.reads().is_empty());
+            rebuilds(self.job, name) && writes_into(self.job, name).iter().all(inline)
+        })
     }
 
     /// The first statement that brings rows, after one that deletes some, or drops a table that was seen to have some.

@@ -129,6 +129,7 @@ fn write(write: &WriteVerdict) -> Value {
         "line": span.map(|span| span.line),
         "target": write.target,
         "effect": write.labels.as_ref().map(effect),
+        "follows": write.follows,
         "confirmation": confirmation(write),
         "fix": write.fix.as_ref().map(|fix| json!({ "code": fix.code, "effect": "ok", "proven": true })),
         "findings": write.findings,
@@ -182,6 +183,9 @@ pub fn text(report: &LintReport, explain: bool) -> String {
             Err(reason) => {
                 let _ = writeln!(out, "    {}", safe::inline(reason));
             }
+        }
+        if let Some(source) = &write.follows {
+            let _ = writeln!(out, "    as {}, which it is made of", safe::inline(source));
         }
         for finding in write.findings.iter().filter_map(|at| report.findings.get(*at)) {
             let elsewhere = of_finding(finding).filter(|own| *own != place);
