@@ -1,11 +1,14 @@
-//! `--engine both` on real Apache Spark. Needs `pyspark[pipelines]` and Java 17, so it runs only where `PIPELINT_SPARK_TESTS` is 1;
-//! `PIPELINT_PYTHON` names the Python.
+//! Real Apache Spark as an engine of the product. Needs `pyspark[pipelines]` and Java 17, so it runs only where
+//! `PIPELINT_SPARK_TESTS` is 1; `PIPELINT_PYTHON` names the Python.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::expect_used)] // a test says what is wrong by failing
 
 use serde_json::Value as Json;
-use std::path::Path;
-use std::process::Command;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Cases of `tests/cases/spark` with the effect and the error class that Spark shows.
 const CASES: &[(&str, &str, Option<&str>)] = &[
@@ -13,28 +16,193 @@ const CASES: &[(&str, &str, Option<&str>)] = &[
     ("dedup-add-column", "refused", Some("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE")),
 ];
 
-#[test]
-fn spark_and_the_mini_engine_see_the_same() {
+const TOKEN: &str = "secret-of-the-tests";
+
+/// One Spark at a time: each takes two cores. None where the tests are not asked for.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
     if std::env::var("PIPELINT_SPARK_TESTS").as_deref() != Ok("1") {
         println!("skipped: PIPELINT_SPARK_TESTS is not 1");
-        return;
+        return None;
     }
-    for (case, effect, class) in CASES {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/spark").join(case);
-        let output = Command::new(env!("CARGO_BIN_EXE_pipelint"))
-            .current_dir(&folder)
-            .args(["diff", "--before", "before", "--after", "after", "--data", "data"])
-            .args(["--engine", "both", "--format", "json", "--fail-on", "never"])
-            .output()
-            .expect("pipelint starts");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains("will be executed"), "{case}: {errors}");
-        let report: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{case}: {error}"));
-        let flow = &report["flows"][0];
-        assert_eq!(flow["engines_agree"], true, "{case}: {flow:#}");
-        let spark = &flow["confirmations"][1];
-        assert_eq!(spark["engine"], "spark", "{case}");
-        assert_eq!(spark["observed"], *effect, "{case}: {spark:#}");
-        assert_eq!(spark["error_class"].as_str(), *class, "{case}: {spark:#}");
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn case(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/spark").join(name)
+}
+
+/// pipelint in a case's folder, with a folder of its own for temporary files.
+fn pipelint(name: &str, temporary: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pipelint"));
+    command.current_dir(case(name)).env("TMPDIR", temporary).args(arguments);
+    command
+}
+
+fn diff(name: &str, more: &[&str]) -> Output {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let fixed =
+        ["diff", "--before", "before", "--after", "after", "--data", "data", "--format", "json", "--fail-on", "never"];
+    let arguments: Vec<&str> = fixed.iter().chain(more).copied().collect();
+    let output = pipelint(name, temporary.path(), &arguments).env("PIPELINT_SPARK_TOKEN", TOKEN).output();
+    assert_eq!(entries(temporary.path()), 0, "what was temporary is gone");
+    output.expect("pipelint starts")
+}
+
+fn report(output: &Output) -> Json {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"))
+}
+
+fn entries(folder: &Path) -> usize {
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+fn wait_until(what: &str, limit: u64, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(limit);
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited {limit} s in vain: {what}");
+        std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+#[test]
+fn spark_and_the_mini_engine_see_the_same() {
+    let Some(_turn) = turn() else { return };
+    for (name, effect, class) in CASES {
+        let output = diff(name, &["--engine", "both"]);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("will be executed"), "{name}");
+        confirmed(name, &report(&output), effect, *class);
+    }
+}
+
+fn confirmed(name: &str, report: &Json, effect: &str, class: Option<&str>) {
+    let flow = &report["flows"][0];
+    assert_eq!(flow["engines_agree"], true, "{name}: {flow:#}");
+    let spark = &flow["confirmations"][1];
+    assert_eq!(spark["engine"], "spark", "{name}");
+    assert_eq!(spark["observed"], effect, "{name}: {spark:#}");
+    assert_eq!(spark["error_class"].as_str(), class, "{name}: {spark:#}");
+}
+
+#[test]
+fn a_run_goes_on_from_the_old_code_s_checkpoints() {
+    let Some(_turn) = turn() else { return };
+    let temporary = tempfile::tempdir().expect("a folder");
+    let arguments = ["run", "before", "--data", "data", "--then", "after", "--engine", "spark", "--format", "json"];
+    let output = pipelint("join-added", temporary.path(), &arguments).output().expect("pipelint starts");
+    assert_eq!(output.status.code(), Some(1), "a flow fails");
+    let report = report(&output);
+    assert_eq!(report["engine"], "spark");
+    let flow = |update: usize| &report["updates"][update]["flows"][0];
+    assert_eq!(flow(0)["status"], "completed");
+    assert_eq!(flow(0)["table_rows"], serde_json::json!({ "before": 0, "after": 8 }));
+    assert_eq!(flow(1)["status"], "failed");
+    assert_eq!(flow(1)["error_class"], "STREAM_FAILED/ASSERT_SOURCE_COUNT");
+    assert_eq!(report["tables"][0]["rows"].as_array().map(Vec::len), Some(8), "what was written stays");
+}
+
+/// A server on loopback that somebody else has set up; stopped when it goes out of use.
+struct Server {
+    process: Child,
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Server {
+    fn start() -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+        let python = std::env::var("PIPELINT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let home = Command::new(&python).args(["-c", "import pyspark; print(pyspark.__path__[0])"]).output();
+        let home = String::from_utf8(home.expect("Python starts").stdout).expect("a path").trim().to_owned();
+        let mut command = Command::new(Path::new(&home).join("bin/spark-submit"));
+        command.env("SPARK_HOME", &home).env("SPARK_LOCAL_IP", "127.0.0.1").env("PYSPARK_PYTHON", &python);
+        command.args(["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]"]);
+        for property in [
+            "spark.connect.grpc.binding.address=127.0.0.1".to_owned(),
+            format!("spark.connect.grpc.binding.port={port}"),
+            format!("spark.connect.authenticate.token={TOKEN}"),
+            "spark.driver.host=127.0.0.1".to_owned(),
+            "spark.driver.bindAddress=127.0.0.1".to_owned(),
+            "spark.ui.enabled=false".to_owned(),
+            format!("spark.sql.warehouse.dir={}", folder.path().join("warehouse").display()),
+        ] {
+            command.arg("--conf").arg(property);
+        }
+        command.arg("spark-internal").current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn().expect("spark-submit starts");
+        wait_until("the server listens", 90, || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Server { process, folder, port }
+    }
+
+    fn url(&self) -> String {
+        format!("sc://localhost:{}", self.port)
+    }
+
+    /// Schemas that lie there.
+    fn schemas(&self) -> usize {
+        entries(&self.folder.path().join("warehouse"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_remote_server_is_left_as_it_was() {
+    let Some(_turn) = turn() else { return };
+    let server = Server::start();
+    let (name, effect, class) = CASES[1];
+    let output = diff(name, &["--engine", "both", "--remote", &server.url()]);
+    confirmed(name, &report(&output), effect, class);
+    assert_eq!(server.schemas(), 0, "the run's schema is dropped");
+
+    let temporary = tempfile::tempdir().expect("a folder");
+    let arguments = ["run", "before", "--data", "data", "--engine", "spark", "--remote", &server.url()];
+    let mut refused = pipelint(name, temporary.path(), &arguments);
+    let refused = refused.env("PIPELINT_SPARK_TOKEN", "another").output().expect("pipelint starts");
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(errors.contains("UNAUTHENTICATED") && !errors.contains("another"), "{errors}");
+
+    let mut running = pipelint(name, temporary.path(), &arguments);
+    interrupted(running.env("PIPELINT_SPARK_TOKEN", TOKEN), || server.schemas() > 0);
+    wait_until("the schema is dropped", 30, || server.schemas() == 0);
+    wait_until("what was temporary is gone", 30, || entries(temporary.path()) == 0);
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let Some(_turn) = turn() else { return };
+    let temporary = tempfile::tempdir().expect("a folder");
+    let arguments = ["run", "before", "--data", "data", "--engine", "spark"];
+    let made = || folders(temporary.path()).any(|run| run.join("warehouse").is_dir() && run.join("local").is_dir());
+    interrupted(&mut pipelint(CASES[1].0, temporary.path(), &arguments), made);
+    wait_until("what was temporary is gone", 30, || entries(temporary.path()) == 0);
+    let of_run = |command: &str| command.contains(&*temporary.path().to_string_lossy());
+    wait_until("its processes have ended", 30, || !commands().iter().any(|command| of_run(command)));
+}
+
+fn folders(parent: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// Starts pipelint and sends it what Ctrl-C sends once `holds`.
+fn interrupted(command: &mut Command, holds: impl FnMut() -> bool) {
+    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("pipelint starts");
+    wait_until("the run is under way", 90, holds);
+    let sent = Command::new("kill").args(["-INT", &process.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
+    let ended = process.wait().expect("it ends");
+    assert!(!ended.success());
+}
+
+/// Command lines of all processes.
+fn commands() -> Vec<String> {
+    let read = |process: PathBuf| std::fs::read(process.join("cmdline")).ok();
+    folders(Path::new("/proc")).filter_map(read).map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
 }

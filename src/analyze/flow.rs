@@ -29,7 +29,7 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     let streaming = resolved.plan.is_streaming();
     let mode = output_mode(flow);
     let mut errors = resolved.errors;
-    errors.extend(query_type_error(home, flow, kind, &resolved.plan));
+    errors.extend(once_error(home, flow).or_else(|| query_type_error(home, flow, kind, &resolved.plan)));
     errors.extend(declared_errors(home, flow, &resolved.output));
     let is_view = kind == Some(DatasetKind::View);
     if streaming && !is_view {
@@ -105,6 +105,20 @@ fn checkpoint(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
         FlowKind::StreamJob(write) => write.checkpoint.clone(),
         _ => pipeline.storage.clone(),
     }
+}
+
+/// Apache Spark has no flows that run once: its `append_flow` takes no such argument, its grammar no such word.
+fn once_error(pipeline: &Pipeline, flow: &Flow) -> Option<AnalysisError> {
+    if pipeline.platform != Platform::Spark || !flow.is_once() {
+        return None;
+    }
+    let in_python = flow.place.span().is_some_and(|span| [".py", ".ipynb"].iter().any(|end| span.path.ends_with(end)));
+    let (class, message) = if in_python {
+        ("TypeError", "append_flow() got an unexpected keyword argument 'once'")
+    } else {
+        ("PARSE_SYNTAX_ERROR", "Apache Spark has no flows that run once")
+    };
+    Some(AnalysisError { class: class.to_owned(), message: message.to_owned(), place: flow.place.clone() })
 }
 
 /// `INVALID_FLOW_QUERY_TYPE` (Apache Spark's `GraphValidations`): streaming tables take streams, views over tables take tables.

@@ -310,7 +310,10 @@ impl Run<'_, '_> {
         members: &[Member<'_>],
         answer: &UpdateAnswer,
     ) -> UpdateReport {
-        let graph = !answer.unregistered.is_empty() || answer.flows.values().any(|(status, _)| status == "UNRESOLVED");
+        let any = |wanted: &str| answer.flows.values().any(|(status, _)| status == wanted);
+        let graph = !answer.unregistered.is_empty() || any("UNRESOLVED");
+        // The run's error is that of a flow which failed in it: others did not come to run.
+        let of_another = any("FAILED");
         report(members, |flow| {
             let target = self.target(pipeline, flow).to_lowercase();
             if let Some(reason) = self.left_out.get(&target) {
@@ -336,11 +339,12 @@ impl Run<'_, '_> {
                         "SKIPPED" => FlowStatus::Skipped,
                         "EXCLUDED" => FlowStatus::Excluded,
                         _ if graph => FlowStatus::Skipped,
+                        "QUEUED" | "PLANNING" if of_another => FlowStatus::Skipped,
                         "QUEUED" | "PLANNING" if run.is_some() => failed(Stage::Materialization, error()),
                         _ => FlowStatus::Completed(Progress::default()),
                     }
                 }
-                (None, _) if graph => FlowStatus::Skipped,
+                (None, _) if graph || of_another => FlowStatus::Skipped,
                 (None, Some(error)) => failed(Stage::Materialization, error.clone()),
                 (None, None) => FlowStatus::Completed(Progress::default()),
             }
