@@ -19,7 +19,6 @@ const EXPLAINED: &[(&str, &str)] = &[
     ("flow-two-noop", "two flows race for one file table in Spark; which batches win is not told"),
     ("select-add-current-timestamp", "holds the time of the recorded run"),
     ("select-add-rand", "holds random numbers of the recorded run"),
-    ("source-format-json-to-csv-watermarked", "the recorded run read JSON lines as CSV"),
     (
         "table-mv-partition-changed",
         "Spark 4.3.0 fails on any partitioned materialized view of parquet (INTERNAL_ERROR)",
