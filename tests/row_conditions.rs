@@ -229,6 +229,30 @@ fn a_range_is_replaced_and_the_rest_stays() {
     assert!(outcome.starts_with("UNSUPPORTED_PLAN: the predicate of REPLACE WHERE: "), "{outcome}");
 }
 
+#[test]
+fn python_says_what_is_replaced_in_arguments() {
+    let whole = |decorator: &str, read: &str| {
+        let text = format!(
+            "from pyspark import pipelines as dp\nfrom pyspark.sql.functions import col\n\n{decorator}\ndef t():\n    \
+             return spark.{read}.table('main.raw.events').select('id', 'kind', 'seq')\n"
+        );
+        analysis("pipeline.py", &text)
+    };
+    let range = whole("@dp.table(replace_where=col('kind') == 'a')", "read");
+    let mut world = World::new();
+    update(&mut world, &range, &[(1, "a", None, Some(1)), (2, "b", None, Some(1))]);
+    assert_eq!(table(&world, &range, "t"), ["1 a 1"]);
+    let flow = "dp.create_streaming_table('t')\n\n@dp.replace_flow(target='t', replace_using=['id'], sequence_by='seq', name='f')";
+    for keys in
+        [whole("@dp.table(replace_using=['id'], sequence_by=col('seq'))", "readStream"), whole(flow, "readStream")]
+    {
+        let mut world = World::new();
+        update(&mut world, &keys, &[(1, "a", None, Some(2)), (2, "b", None, Some(1))]);
+        update(&mut world, &keys, &[(1, "c", None, Some(1)), (2, "d", None, Some(2))]);
+        assert_eq!(table(&world, &keys, "t"), ["1 a 2", "2 d 2"]);
+    }
+}
+
 /// The tables of docs.databricks.com, "REPLACE USING flows".
 #[test]
 fn the_highest_sequence_of_a_key_replaces_its_rows() {

@@ -89,7 +89,7 @@ fn keys(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -> Vec<Expr> {
 }
 
 /// A column or SQL text; bare text is a column's name where one is wanted, an expression otherwise.
-fn condition(
+pub(super) fn condition(
     interpreter: &mut Interpreter<'_>,
     arguments: &Arguments,
     index: usize,

@@ -95,6 +95,7 @@ fn defines_datasets(function: &Rc<Function>) -> bool {
         "create_table",
         "create_view",
         "append_flow",
+        "replace_flow",
         "create_streaming_table",
         "create_target_table",
         "create_streaming_live_table",

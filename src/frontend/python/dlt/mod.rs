@@ -5,6 +5,7 @@ mod expectations;
 mod gaps;
 mod jobs;
 mod registration;
+mod replace;
 
 pub use registration::{Registry, finish};
 
@@ -49,7 +50,7 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
             reader::table_read(interpreter, &reader, &table, place)
         }
         "table" | "create_table" | "materialized_view" | "view" | "create_view" | "temporary_view" | "append_flow"
-        | "foreach_batch_sink" | "sink" | "on_event_hook" | "update_flow" => {
+        | "foreach_batch_sink" | "sink" | "on_event_hook" | "replace_flow" | "update_flow" => {
             return registration::decorator(interpreter, name, arguments).map(Some);
         }
         "create_streaming_table" | "create_target_table" | "create_streaming_live_table" => {

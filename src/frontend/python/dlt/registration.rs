@@ -2,6 +2,7 @@
 
 use super::expectations::{self, is_callable, of_arguments, of_function, undecorated};
 use super::gaps::{report_gaps, report_names, report_uncalled, usual_hint};
+use super::replace;
 use crate::frontend::python::interpret::Eval;
 use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
 use crate::frontend::python::pyspark::{self, column_names, option_text, types};
@@ -88,7 +89,7 @@ pub fn decorator(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Argu
     }
     let target = decorated(function);
     match name {
-        "append_flow" | "update_flow" => append_flow(interpreter, &target, &rest)?,
+        "append_flow" | "replace_flow" | "update_flow" => append_flow(interpreter, &target, &rest)?,
         "on_event_hook" => {}
         "foreach_batch_sink" | "sink" => foreach_sink(interpreter, &target, &rest),
         _ => table(interpreter, name, &target, &rest)?,
@@ -132,6 +133,8 @@ fn table(
         _ if interpreter.pipeline.platform == Platform::Spark => Declared::As(DatasetKind::StreamingTable),
         _ => Declared::ByQuery,
     };
+    let replacing = replace::kind(interpreter, arguments);
+    let declared = if replacing.is_some() { Declared::As(DatasetKind::StreamingTable) } else { declared };
     let place = definition_place(interpreter, &function, arguments);
     let mut dataset = new_dataset(interpreter, &name, declared, place.clone());
     describe(interpreter, &mut dataset, arguments);
@@ -142,7 +145,7 @@ fn table(
     interpreter.register_flow(FlowDraft {
         name: QualifiedName::parse(&name).name,
         target: name,
-        kind: FlowKind::Default,
+        kind: replacing.unwrap_or(FlowKind::Default),
         query: function,
         plan: None,
         dataset: Some(index),
@@ -189,6 +192,7 @@ fn describe(interpreter: &mut Interpreter<'_>, dataset: &mut Dataset, arguments:
             "table_properties" => text_map(value, &mut dataset.properties),
             "spark_conf" => text_map(value, &mut dataset.spark_conf),
             "schema" => declare_schema(interpreter, dataset, value, &place),
+            key if replace::ARGUMENTS.contains(&key) => {}
             "name" | "query_function" | "func" | "f" | "expect_all" | "expect_all_or_drop" | "expect_all_or_fail" => {}
             other => {
                 dataset.other.insert(other.to_owned(), option_text(value));
@@ -270,6 +274,7 @@ fn append_flow(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, argume
     let name = arguments.given(1, "name").and_then(Value::render_string);
     let name = name.map_or_else(|| function_name(&function), |name| name.to_string());
     let once = arguments.keyword("once").and_then(Value::truth) == Some(true);
+    let kind = replace::kind(interpreter, arguments).unwrap_or(if once { FlowKind::Once } else { FlowKind::Append });
     let mut spark_conf = BTreeMap::new();
     if let Some(conf) = arguments.keyword("spark_conf") {
         text_map(conf, &mut spark_conf);
@@ -277,7 +282,7 @@ fn append_flow(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, argume
     interpreter.register_flow(FlowDraft {
         name,
         target: into.to_string(),
-        kind: if once { FlowKind::Once } else { FlowKind::Append },
+        kind,
         place: definition_place(interpreter, &function, arguments),
         query: function,
         plan: None,
