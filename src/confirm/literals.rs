@@ -130,8 +130,18 @@ const DAY: i64 = 86_400_000_000;
 /// The text that a parser is given, and the form that it must have. A path into a document asks for an object that has it.
 fn text_form(call: &Call) -> Option<(&Expr, TextForm)> {
     let (text, rest) = call.args.split_first()?;
+    let function = call.function.strip_prefix("try_").unwrap_or(&call.function);
+    if rest.is_empty() {
+        let to = match function {
+            "to_date" => DataType::Date,
+            "to_timestamp" | "to_timestamp_ltz" => DataType::Timestamp,
+            "to_timestamp_ntz" => DataType::TimestampNtz,
+            _ => return None,
+        };
+        return Some((text, TextForm::Cast(to)));
+    }
     let Some(Value::String(first)) = rest.first().and_then(literal) else { return None };
-    let form = match call.function.strip_prefix("try_").unwrap_or(&call.function) {
+    let form = match function {
         "from_json" => TextForm::Json(parse_data_type(first)?),
         "get_json_object" => {
             TextForm::Json(object(first.trim_start_matches('$').split('.').filter(|step| !step.is_empty())))
@@ -216,6 +226,12 @@ mod tests {
         assert_eq!(duration_of("10 minutes"), Some(600_000_000));
         assert_eq!(duration_of("INTERVAL 1 hour 30 minutes"), Some(5_400_000_000));
         assert_eq!(duration_of("abc"), None);
+    }
+
+    #[test]
+    fn a_parser_without_a_pattern_takes_what_a_cast_takes() {
+        let Expr::Call(call) = Expr::call("to_date", vec![Expr::column("day")]) else { return };
+        assert_eq!(text_form(&call).map(|(_, form)| form), Some(TextForm::Cast(DataType::Date)));
     }
 
     #[test]
