@@ -97,6 +97,10 @@ pub fn confirm_on(
             flow.witness = verified(engine, &experiment, witness, &flow);
         }
         let real = flow.observed;
+        // What stands for an expectation there takes NULL one way; that the platform does is not known.
+        if let Some(reason) = mini_flow.reason.as_ref().filter(|_| mini_flow.undecided) {
+            flow = unseen(mini_flow, reason);
+        }
         let on_platform = first.flows.iter().find(|known| same_flow(known, mini_flow));
         if let Some(known) = on_platform.filter(|known| known.observed != mini_flow.observed && flow.observed.is_some())
         {

@@ -5,6 +5,7 @@
 //! [`Substitution`]) or left out with a reason. One driver process with one Spark Connect server serves all experiments.
 
 mod driver;
+mod expectations;
 pub mod installation;
 mod lakehouse;
 mod names;

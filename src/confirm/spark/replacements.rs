@@ -1,5 +1,6 @@
 //! What stands for the names of one revision's code in the schema of a run.
 
+use super::expectations;
 use super::names::{Names, table_name};
 use super::request::Place;
 use crate::engine::{TableFormat, dataset_location, facts_named, source_location};
@@ -63,6 +64,19 @@ impl Known<'_> {
         tables.chain(sources).collect()
     }
 
+    /// What rows must hold to go into the pipeline's tables and views, or why that is not known, by lower-case name.
+    pub fn filters(&self) -> Map<String, Json> {
+        let filter = |dataset: &Dataset| {
+            let name = self.names.table(&dataset.name).unwrap_or_else(|| dataset.name.name.clone());
+            let filter = match expectations::filter(dataset) {
+                Ok(rows) => json!({ "rows": rows? }),
+                Err(reason) => json!({ "refused": reason }),
+            };
+            Some((name.to_lowercase(), filter))
+        };
+        self.pipeline.datasets.iter().filter_map(filter).collect()
+    }
+
     pub fn topics(&self) -> Map<String, Json> {
         let topics = self.sources.iter().filter(|facts| is_topic(facts));
         topics.filter_map(|facts| Some((facts.name.clone(), Json::from(self.names.source(facts)?)))).collect()
@@ -113,6 +127,13 @@ impl Replacements for Known<'_> {
     fn topic(&self, topic: &str) -> Option<String> {
         let facts = self.sources.iter().find(|facts| is_topic(facts) && facts.name == topic)?;
         self.names.source(facts)
+    }
+
+    fn filter(&self, parts: &[String]) -> Result<Option<String>, String> {
+        let name = QualifiedName::from_parts(parts);
+        let qualified = name.qualified(self.pipeline.catalog.as_deref(), self.pipeline.schema.as_deref());
+        let named = |dataset: &&Dataset| dataset.name == name || dataset.name == qualified;
+        self.pipeline.datasets.iter().find(named).map_or(Ok(None), expectations::filter)
     }
 
     fn has_format(&self, format: &str) -> bool {

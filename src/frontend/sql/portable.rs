@@ -19,6 +19,11 @@ pub trait Replacements {
     fn files(&self, path: &str) -> Option<String>;
     /// The table for a topic.
     fn topic(&self, topic: &str) -> Option<String>;
+    /// What rows must hold to go into a dataset, as SQL; none where every row does.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    fn filter(&self, parts: &[String]) -> Result<Option<String>, String>;
     /// Tables of this format are to be had.
     fn has_format(&self, format: &str) -> bool;
     /// The text is Lakeflow's; of Spark's own only names are replaced.
@@ -113,12 +118,14 @@ struct Porting<'a> {
     by: &'a dyn Replacements,
     edits: Vec<(Range<usize>, String)>,
     replaced: Vec<(String, String)>,
+    /// What rows must hold to go into the target.
+    expected: Result<Option<String>, String>,
 }
 
 impl<'a> Porting<'a> {
     fn new(lexed: &'a Lexed, lexemes: &'a [Lexeme], context: &'a Context<'a>, by: &'a dyn Replacements) -> Self {
         let cursor = Cursor::new(lexed, lexemes);
-        Porting { cursor, lexemes, context, by, edits: Vec::new(), replaced: Vec::new() }
+        Porting { cursor, lexemes, context, by, edits: Vec::new(), replaced: Vec::new(), expected: Ok(None) }
     }
 
     fn statement(mut self) -> Portable {
@@ -152,7 +159,18 @@ impl<'a> Porting<'a> {
 
     fn edit(&mut self, tokens: Range<usize>, text: impl Into<String>) {
         let bytes = self.bytes(tokens);
-        self.edits.push((bytes, text.into()));
+        if bytes.end > bytes.start {
+            self.edits.push((bytes, text.into()));
+        }
+    }
+
+    /// Puts a text in front of the next token, or at the end.
+    fn insert(&mut self, text: impl Into<String>) {
+        let at = match self.cursor.lexeme() {
+            Some(next) => next.bytes.start,
+            None => self.bytes(0..self.lexemes.len()).end,
+        };
+        self.edits.push((at..at, text.into()));
     }
 
     /// An edit of what is not a name: Spark's own SQL says what it means.
@@ -175,7 +193,7 @@ impl<'a> Porting<'a> {
         self.edits.sort_by_key(|(range, _)| (range.start, range.end));
         let mut text = String::new();
         let mut at = whole.start;
-        for (range, replacement) in self.edits.iter().filter(|(range, _)| range.end > range.start) {
+        for (range, replacement) in &self.edits {
             if range.start < at {
                 continue;
             }
@@ -242,7 +260,9 @@ impl<'a> Porting<'a> {
             self.columns().map_err(refused)?;
         }
         self.clauses(kind).map_err(refused)?;
-        self.query().map_err(refused)?;
+        if self.cursor.take_word("as") {
+            self.written_rows().map_err(refused)?;
+        }
         Ok(Some((target, view)))
     }
 
@@ -254,6 +274,9 @@ impl<'a> Porting<'a> {
             parts.remove(0);
         }
         let last = parts.last().cloned()?;
+        if self.by.is_lakeflow() {
+            self.expected = self.by.filter(&parts);
+        }
         let name = if view { last } else { self.by.table(&parts).unwrap_or(last) };
         self.edit(start..self.cursor.index(), quoted(&name));
         Some(name)
@@ -291,9 +314,7 @@ impl<'a> Porting<'a> {
 
     fn note_constraint(&mut self, item: Range<usize>) {
         let tokens = self.lexemes.get(item).unwrap_or_default();
-        if tokens.iter().any(|lexeme| is_word(&lexeme.token, "expect")) {
-            self.note("EXPECT constraints", "nothing: rows that violate them stay");
-        } else {
+        if !tokens.iter().any(|lexeme| is_word(&lexeme.token, "expect")) {
             self.note("constraints of columns", "nothing");
         }
     }
@@ -412,14 +433,10 @@ impl<'a> Porting<'a> {
             return Err(refused(&target, "a flow that replaces rows has no equivalent"));
         }
         if !self.cursor.take_words(&["by", "name"]) && self.by.is_lakeflow() {
-            let at = self.cursor.index();
-            if let Some(first) = self.lexemes.get(at) {
-                self.edits.push((first.bytes.start..first.bytes.end, format!("BY NAME {}", self.text(at..at + 1))));
-                self.cursor.advance();
-            }
+            self.insert("BY NAME ");
             self.note("INSERT INTO", "INSERT INTO … BY NAME");
         }
-        self.query().map_err(|reason| refused(&target, &reason))?;
+        self.written_rows().map_err(|reason| refused(&target, &reason))?;
         Ok(target)
     }
 
@@ -450,7 +467,19 @@ impl<'a> Porting<'a> {
         if !self.by.can_merge() && self.by.is_lakeflow() {
             return Err("AUTO CDC needs tables with MERGE, such as Delta Lake's".to_owned());
         }
+        if self.expected != Ok(None) {
+            return Err("an expectation on the target of AUTO CDC has no equivalent".to_owned());
+        }
         self.query()
+    }
+
+    /// The query that gives the target's rows, up to the end: those that its expectations let through.
+    fn written_rows(&mut self) -> Result<(), String> {
+        let Some(filter) = self.expected.clone()? else { return self.query() };
+        self.insert("SELECT * FROM (");
+        self.query()?;
+        self.insert(format!(") WHERE {filter}"));
+        Ok(())
     }
 
     /// The rest of the statement: readers, `LIVE.` and the names of tables.
@@ -632,6 +661,13 @@ mod tests {
                 _ => None,
             }
         }
+        fn filter(&self, parts: &[String]) -> Result<Option<String>, String> {
+            match parts.join(".").as_str() {
+                "kept" => Ok(Some("a > 0".to_owned())),
+                "odd" => Err("it is not known".to_owned()),
+                _ => Ok(None),
+            }
+        }
         fn files(&self, path: &str) -> Option<String> {
             path.starts_with("/Volumes").then(|| "landing".to_owned())
         }
@@ -667,17 +703,7 @@ mod tests {
         );
         assert_eq!(ported.target, "events");
         let told: Vec<&str> = ported.replaced.iter().map(|(what, _)| what.as_str()).collect();
-        assert_eq!(
-            told,
-            [
-                "CREATE OR REFRESH",
-                "constraints of columns",
-                "EXPECT constraints",
-                "USING delta",
-                "CLUSTER BY AUTO",
-                "LIVE."
-            ]
-        );
+        assert_eq!(told, ["CREATE OR REFRESH", "constraints of columns", "USING delta", "CLUSTER BY AUTO", "LIVE."]);
     }
 
     #[test]
@@ -701,6 +727,27 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_an_expectation_drops_are_filtered_behind_the_query() {
+        for (text, ported) in [
+            (
+                "CREATE STREAMING TABLE kept (CONSTRAINT c EXPECT (a > 0) ON VIOLATION DROP ROW) AS SELECT a FROM STREAM(x) -- all",
+                "CREATE STREAMING TABLE kept  AS SELECT * FROM (SELECT a FROM STREAM(x)) WHERE a > 0",
+            ),
+            (
+                "CREATE LIVE VIEW kept AS WITH y AS (SELECT 1 AS a) SELECT * FROM y",
+                "CREATE OR REPLACE TEMPORARY VIEW kept AS SELECT * FROM (WITH y AS (SELECT 1 AS a) SELECT * FROM y) WHERE a > 0",
+            ),
+            (
+                "CREATE FLOW f AS INSERT INTO kept SELECT a FROM STREAM(main.raw.events)",
+                "CREATE FLOW f AS INSERT INTO kept BY NAME SELECT * FROM (SELECT a FROM STREAM(events)) WHERE a > 0",
+            ),
+            ("CREATE STREAMING TABLE kept (CONSTRAINT c EXPECT (a > 0))", "CREATE STREAMING TABLE kept "),
+        ] {
+            assert_eq!(one(text).sql, ported);
+        }
+    }
+
+    #[test]
     fn what_has_no_equivalent_is_refused_with_its_target() {
         let context = Context::new(Origin::default());
         let refused = |text: &str| match portable_statements(text, &context, &Files).remove(0) {
@@ -712,6 +759,7 @@ mod tests {
         assert!(reason.contains("MERGE"));
         assert!(refused("CREATE STREAMING TABLE t AS SELECT * FROM STREAM read_files('s3://x')").1.contains("s3://x"));
         assert!(refused("CREATE FLOW f AS INSERT INTO ONCE t BY NAME SELECT 1").1.contains("once"));
+        assert_eq!(refused("CREATE STREAMING TABLE odd AS SELECT 1").1, "it is not known");
     }
 
     #[test]

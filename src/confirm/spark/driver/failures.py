@@ -5,6 +5,9 @@ import re
 # What wraps the error that says something.
 WRAPPERS = ("STREAM_FAILED", "PIPELINE_RUN_FAILED", "TASK_WRITE_FAILED")
 
+# Raised by the filter that stands for an expectation.
+VIOLATION = "EXPECTATION_VIOLATION"
+
 # Failures to which Spark gives no class of their own, by what their messages say.
 UNNAMED = (
     ("sources in the checkpoint offsets", "STREAM_FAILED/ASSERT_SOURCE_COUNT"),
@@ -40,6 +43,8 @@ def message_of(text):
 
 def class_in(text):
     """The error class that a chain of messages tells of: the first that is no wrapper."""
+    if f"[{VIOLATION}]" in text:
+        return VIOLATION
     found = re.findall(r"\[([A-Z_][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", text)
     telling = [name for name in found if name.split(".")[0] not in WRAPPERS and "_" in name and name[0] != "_"]
     if telling:

@@ -204,6 +204,7 @@ def registry_class():
             self._wanted = set(request["datasets"])
             self._left_out = set(request["left_out"])
             self._kinds = request["kinds"]
+            self._filters = request["filters"] if request["lakeflow"] else {}
             self._table_format = request["table_format"]
             self._views = set()
 
@@ -250,7 +251,8 @@ def registry_class():
                 return
             name = target if flow.name == flow.target else flow.name
             try:
-                super().register_flow(dataclasses.replace(flow, name=name, target=target))
+                flow = dataclasses.replace(flow, name=name, target=target, func=self._checked(target, flow.func))
+                super().register_flow(flow)
             except Exception as error:
                 self._fail(target, error)
 
@@ -260,10 +262,21 @@ def registry_class():
                 return
             name = target if flow.name in (None, flow.target) else flow.name
             try:
+                if target.lower() in self._filters:
+                    raise failures.NoEquivalent("an expectation on the target of AUTO CDC has no equivalent")
                 source = self._names.table(flow.source)
                 super().register_auto_cdc_flow(dataclasses.replace(flow, name=name, target=target, source=source))
             except Exception as error:
                 self._fail(target, error)
+
+        def _checked(self, target, query):
+            """The query's rows that the target's expectations let through."""
+            expected = self._filters.get(target.lower())
+            if expected is None:
+                return query
+            if "refused" in expected:
+                raise failures.NoEquivalent(expected["refused"])
+            return lakeflow.filtered(query, expected["rows"])
 
         def statement(self, statement, path):
             target = statement["dataset"]

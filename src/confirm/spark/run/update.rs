@@ -5,6 +5,7 @@ use super::{Revision, Run, World, sink_place};
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::confirm::NotRun;
 use crate::confirm::spark::PipelineCode;
+use crate::confirm::spark::expectations;
 use crate::confirm::spark::outcome::{Unregistered, UpdateAnswer};
 use crate::confirm::spark::replacements::Known;
 use crate::confirm::spark::workspace::Runnable;
@@ -187,6 +188,10 @@ impl Run<'_, '_> {
             .filter(|dataset| dataset.kind == DatasetKind::Sink)
             .map(|sink| (sink.name.name.to_lowercase(), sink_place(world, sink)))
             .collect();
+        for expectation in pipeline.datasets.iter().flat_map(|dataset| &dataset.expectations) {
+            let (what, by) = expectations::substitution(expectation);
+            self.spark.note(what, by);
+        }
         let folder = root.join(&pipeline.root);
         let folder = if folder.is_dir() { folder } else { root.clone() };
         json!({
@@ -211,6 +216,7 @@ impl Run<'_, '_> {
             "datasets": wanted,
             "left_out": self.left_out.keys().collect::<Vec<_>>(),
             "kinds": kinds,
+            "filters": known.filters(),
             "table_format": self.spark.settings.table_format,
             "full_refresh": full_refresh,
             "full_refresh_all": *kind == UpdateKind::FullRefreshAll,
