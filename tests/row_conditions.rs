@@ -229,6 +229,85 @@ fn a_range_is_replaced_and_the_rest_stays() {
     assert!(outcome.starts_with("UNSUPPORTED_PLAN: the predicate of REPLACE WHERE: "), "{outcome}");
 }
 
+/// Events of any kind from a seed: values repeat, and some are missing.
+fn events(seed: u64, count: i64) -> Vec<Event> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut draw = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        i64::try_from(state % below).expect("a small number")
+    };
+    (0..count)
+        .map(|_| {
+            let kind = ["a", "b", "c"][usize::try_from(draw(3)).expect("an index")];
+            let amount = Some(draw(20) - 10).filter(|amount| *amount != 7);
+            (draw(4), kind, amount, Some(draw(6)))
+        })
+        .collect()
+}
+
+#[test]
+fn dropping_rows_of_a_stateless_query_is_filtering_them() {
+    let query = "SELECT id, kind, amount + 1 AS amount FROM STREAM(main.raw.events)";
+    let condition = "amount > 2 OR kind = 'b' AND amount IS NOT NULL";
+    let checked =
+        sql(&format!("CREATE STREAMING TABLE t (CONSTRAINT c EXPECT ({condition}) ON VIOLATION DROP ROW) AS {query}"));
+    let filtered = sql(&format!("CREATE STREAMING TABLE t AS SELECT * FROM ({query}) WHERE {condition}"));
+    for seed in 1..=20 {
+        let (mut left, mut right) = (World::new(), World::new());
+        for part in events(seed, 30).chunks(11) {
+            assert_eq!(update(&mut left, &checked, part), "completed");
+            update(&mut right, &filtered, part);
+        }
+        assert_eq!(table(&left, &checked, "t"), table(&right, &filtered, "t"), "seed {seed}");
+    }
+}
+
+#[test]
+fn replacing_a_range_again_changes_nothing_and_replacing_keys_minds_no_order() {
+    let range = sql(
+        "CREATE STREAMING TABLE t FLOW REPLACE WHERE kind < 'c' BY NAME SELECT kind, sum(amount) AS n FROM main.raw.events GROUP BY kind",
+    );
+    let keys = sql(
+        "CREATE STREAMING TABLE t FLOW REPLACE USING (id) SEQUENCE BY seq BY NAME SELECT id, kind, amount, seq FROM STREAM(main.raw.events)",
+    );
+    for seed in 1..=20 {
+        let all = events(seed, 24);
+        let mut world = World::new();
+        update(&mut world, &range, &all);
+        let once = table(&world, &range, "t");
+        update(&mut world, &range, &[]);
+        assert_eq!(table(&world, &range, "t"), once, "seed {seed}");
+        let newest = |event: &&Event| all.iter().filter(|other| other.0 == event.0).all(|other| other.3 <= event.3);
+        let shown = |event: &Event| {
+            let number = |n: Option<i64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+            format!("{} {} {} {}", event.0, event.1, number(event.2), number(event.3))
+        };
+        let mut expected: Vec<String> = all.iter().filter(newest).map(shown).collect();
+        expected.sort();
+        for size in [1, 5, 24] {
+            let mut world = World::new();
+            for part in all.chunks(size) {
+                update(&mut world, &keys, part);
+            }
+            assert_eq!(table(&world, &keys, "t"), expected, "seed {seed}, {size} a batch");
+        }
+    }
+}
+
+#[test]
+fn flows_that_replace_take_the_kind_of_query_that_is_documented() {
+    for (clause, read) in [
+        ("REPLACE WHERE kind = 'a'", "STREAM(main.raw.events)"),
+        ("REPLACE USING (id) SEQUENCE BY seq", "main.raw.events"),
+    ] {
+        let analysis = sql(&format!("CREATE STREAMING TABLE t FLOW {clause} BY NAME SELECT id, kind, seq FROM {read}"));
+        let outcome = update(&mut World::new(), &analysis, THREE);
+        assert!(outcome.starts_with("UNSUPPORTED_PLAN: "), "{clause}: {outcome}");
+    }
+}
+
 #[test]
 fn python_says_what_is_replaced_in_arguments() {
     let whole = |decorator: &str, read: &str| {

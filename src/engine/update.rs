@@ -471,6 +471,9 @@ impl Update<'_> {
                 let mut sink = CdcSink::new(target, location, &writer, Behaviour::of(self.pipeline));
                 self.run_query(at, OutputMode::Update, true, &mut sink)
             }
+            None if matches!(member.flow.kind, FlowKind::ReplaceWhere(_)) => {
+                Err(ExecutionError::unsupported("what a REPLACE WHERE flow does with a stream is not documented"))
+            }
             None if matches!(member.flow.kind, FlowKind::ReplaceUsing { .. }) => {
                 let mut sink = ReplaceSink { flow: member.analyzed, location, writer: &writer };
                 self.run_query(at, OutputMode::Append, true, &mut sink)
