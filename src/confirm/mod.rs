@@ -77,6 +77,8 @@ pub struct FlowConfirmation {
     pub reason: Option<String>,
     /// It ran, and the effect hangs on what the platform's documentation leaves open.
     pub undecided: bool,
+    /// Of a flow that has come into a table of others: rows that it wrote of what was there before the change.
+    pub old_rows: Option<usize>,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     /// The seed that showed it, where rows were generated.
@@ -210,6 +212,7 @@ fn confirmation(flow: FlowObservation, run: &Run) -> FlowConfirmation {
         message: flow.error.map(|error| error.message),
         reason: flow.reason,
         undecided: flow.undecided,
+        old_rows: flow.old_rows,
         stopped_by: flow.stopped_by,
         seed: run.seed,
         fitting: run.fitting,

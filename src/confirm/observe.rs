@@ -19,6 +19,8 @@ pub struct FlowObservation {
     pub reason: Option<String>,
     /// It ran, and the effect hangs on what the platform's documentation leaves open.
     pub undecided: bool,
+    /// Of a flow that has come into a table of others: rows that it wrote of what was there before the change.
+    pub old_rows: Option<usize>,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     pub uninterpreted: BTreeSet<String>,
@@ -227,6 +229,7 @@ fn observe_flow(
         error: None,
         reason: None,
         undecided: false,
+        old_rows: None,
         stopped_by: None,
         uninterpreted,
     };
@@ -281,6 +284,7 @@ fn observe_flow(
     }
     if twin.is_none() && starts_anew(before, outcome, pipeline, definition, &place) {
         observation.effect = Some(Effect::None);
+        observation.old_rows = old_rows(before, outcome, &place, &name);
         return observation;
     }
     let siblings = pipeline.flows.iter().filter(|flow| flow.target == dataset).count();
@@ -302,6 +306,16 @@ fn observe_flow(
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
     observation
+}
+
+/// How many of the rows that a new flow makes of batch 1 alone stand in the table that others have written before it.
+fn old_rows(before: &Analysis, outcome: &Outcome, place: &str, flow: &str) -> Option<usize> {
+    if flows_into(before, place) == 0 {
+        return None;
+    }
+    let of_old = rows_of(&outcome.control_batch_1, place, Some(flow))?;
+    let written = rows_of(&outcome.resumed, place, Some(flow))?;
+    Some(count(&of_old) - count(&minus(&of_old, &written)))
 }
 
 /// Whether a flow that BEFORE lacks has nothing to go on with: it reads all that is there, as it would after a full refresh of
@@ -388,6 +402,7 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             error: None,
             reason: effect.is_none().then(|| UNTOLD.to_owned()),
             undecided: false,
+            old_rows: None,
             stopped_by: None,
             uninterpreted: BTreeSet::new(),
         });

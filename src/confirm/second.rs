@@ -156,6 +156,7 @@ fn unseen(flow: &FlowConfirmation, reason: &str) -> FlowConfirmation {
         message: None,
         reason: Some(reason.to_owned()),
         undecided: false,
+        old_rows: None,
         seed: None,
         uninterpreted: BTreeSet::new(),
         witness: None,

@@ -113,6 +113,7 @@ fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
             "witness": run.witness.as_ref().map(|w| witness(w, run.seed, &run.dataset.to_string())),
             "reason": run.reason,
             "follows_from": follows_from,
+            "old_rows": run.old_rows,
             "uninterpreted": run.uninterpreted,
             "inferred_types": inferred_types(run),
             "data": if run.seed.is_some() { "generated" } else { "given" },

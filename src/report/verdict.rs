@@ -178,13 +178,12 @@ impl Confirmation {
                 Some(observed) => format!("seen as {observed}, because of {upstream}"),
                 None => format!("follows from {upstream}"),
             },
-            Confirmation::Ran { run, agrees: Some(true), .. } if !run.inferred.is_empty() => {
-                "seen on generated rows, types inferred".to_owned()
+            Confirmation::Ran { run, agrees: Some(true), .. } => {
+                let rows = if run.seed.is_some() { "generated" } else { "the given" };
+                let types = if run.inferred.is_empty() { "" } else { ", types inferred" };
+                let old = if run.old_rows.is_some_and(|rows| rows > 0) { "; reads old rows too" } else { "" };
+                format!("seen on {rows} rows{types}{old}")
             }
-            Confirmation::Ran { run, agrees: Some(true), .. } if run.seed.is_some() => {
-                "seen on generated rows".to_owned()
-            }
-            Confirmation::Ran { agrees: Some(true), .. } => "seen on the given rows".to_owned(),
             Confirmation::Ran { run, .. } => {
                 format!("CONTRADICTED: the engine saw {}", run.observed.map_or("no rows", Effect::as_str))
             }
