@@ -1,7 +1,7 @@
 //! Real Apache Spark as an engine of the product. Needs `pyspark[pipelines]` and Java 17, so it runs only where
 //! `PIPELINT_SPARK_TESTS` is 1; `PIPELINT_PYTHON` names the Python.
 
-#![allow(clippy::print_stdout, clippy::expect_used)] // a test says what is wrong by failing
+#![allow(clippy::print_stdout, clippy::expect_used, clippy::panic)] // a test says what is wrong by failing
 
 use serde_json::Value as Json;
 use std::net::{TcpListener, TcpStream};

@@ -11,6 +11,7 @@ use super::function::{
     Argument, EvalError, EvalResult, Function, Invocation, Nulls, Param, Params, ResultType, Simple,
 };
 use super::json_path::{self, follow, parse, parse_path, quoted, write, write_sorted};
+use super::listing::list;
 use super::string::{STRING, STRINGS};
 use super::{calendar, json_schema};
 use crate::model::{DataType, Value};
@@ -272,11 +273,11 @@ fn write_value(out: &mut String, value: &Value, data_type: &DataType, zone: &Tim
         }
         Value::Array(items) => {
             let element = if let DataType::Array { element, .. } = data_type { element } else { &DataType::Unknown };
-            list(out, ('[', ']'), items.iter(), |out, item| write_value(out, item, element, zone));
+            list(out, ['[', ']'], ",", items.iter(), |out, item| write_value(out, item, element, zone));
         }
         Value::Map(entries) => {
             let inner = if let DataType::Map { value, .. } = data_type { value } else { &DataType::Unknown };
-            list(out, ('{', '}'), entries.iter(), |out, (key, item)| {
+            list(out, ['{', '}'], ",", entries.iter(), |out, (key, item)| {
                 out.push_str(&quoted(&super::display(key, zone)));
                 out.push(':');
                 write_value(out, item, inner, zone);
@@ -286,7 +287,7 @@ fn write_value(out: &mut String, value: &Value, data_type: &DataType, zone: &Tim
             let empty = Vec::new();
             let fields = if let DataType::Struct(fields) = data_type { fields } else { &empty };
             let shown = parts.iter().zip(fields).filter(|(part, _)| !part.is_null());
-            list(out, ('{', '}'), shown, |out, (part, field)| {
+            list(out, ['{', '}'], ",", shown, |out, (part, field)| {
                 out.push_str(&quoted(&field.name));
                 out.push(':');
                 write_value(out, part, &field.data_type, zone);
@@ -294,22 +295,6 @@ fn write_value(out: &mut String, value: &Value, data_type: &DataType, zone: &Tim
         }
         other => out.push_str(&quoted(&super::display(other, zone))),
     }
-}
-
-fn list<T>(
-    out: &mut String,
-    (open, close): (char, char),
-    items: impl Iterator<Item = T>,
-    mut each: impl FnMut(&mut String, T),
-) {
-    out.push(open);
-    for (index, item) in items.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        each(out, item);
-    }
-    out.push(close);
 }
 
 /// Cells without quotes; quoted ones leave the call uninterpreted.

@@ -34,6 +34,7 @@ mod json;
 mod json_path;
 mod json_schema;
 mod lambda;
+mod listing;
 mod map;
 mod math;
 mod regexp;

@@ -251,6 +251,42 @@ pub struct StateVariable {
     pub ttl: bool,
 }
 
+/// The direct inputs of a node, left to right; by reference or mutable.
+macro_rules! direct_inputs {
+    ($node:expr, $iter:ident, $as_ref:ident) => {
+        match $node {
+            Node::Read(_) | Node::Values { .. } | Node::Range { .. } => Vec::new(),
+            Node::Join { left, right, .. } | Node::SetOperation { left, right, .. } => vec![left, right],
+            Node::Union { inputs, .. } | Node::Opaque { inputs, .. } => inputs.$iter().collect(),
+            Node::With { ctes, body, .. } => {
+                ctes.$iter().map(|(_, plan)| plan).chain(std::iter::once(body.$as_ref())).collect()
+            }
+            Node::Project { input, .. }
+            | Node::Filter { input, .. }
+            | Node::Aggregate { input, .. }
+            | Node::Window { input, .. }
+            | Node::Distinct { input }
+            | Node::Deduplicate { input, .. }
+            | Node::Watermark { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. }
+            | Node::Offset { input, .. }
+            | Node::Sample { input, .. }
+            | Node::Generate { input, .. }
+            | Node::SubqueryAlias { input, .. }
+            | Node::Pivot { input, .. }
+            | Node::Unpivot { input, .. }
+            | Node::StatefulMap { input, .. }
+            | Node::WithColumns { input, .. }
+            | Node::DropColumns { input, .. }
+            | Node::RenameColumns { input, .. }
+            | Node::ToDf { input, .. }
+            | Node::NaFill { input, .. }
+            | Node::NaDrop { input, .. } => vec![input],
+        }
+    };
+}
+
 impl Plan {
     pub fn new(node: Node) -> Self {
         Plan { node, frame: None, output: Vec::new(), place: Place::unknown() }
@@ -277,70 +313,12 @@ impl Plan {
 
     /// Direct inputs, left to right.
     pub fn inputs(&self) -> Vec<&Plan> {
-        match &self.node {
-            Node::Read(_) | Node::Values { .. } | Node::Range { .. } => Vec::new(),
-            Node::Join { left, right, .. } | Node::SetOperation { left, right, .. } => vec![left, right],
-            Node::Union { inputs, .. } | Node::Opaque { inputs, .. } => inputs.iter().collect(),
-            Node::With { ctes, body, .. } => {
-                ctes.iter().map(|(_, plan)| plan).chain(std::iter::once(body.as_ref())).collect()
-            }
-            Node::Project { input, .. }
-            | Node::Filter { input, .. }
-            | Node::Aggregate { input, .. }
-            | Node::Window { input, .. }
-            | Node::Distinct { input }
-            | Node::Deduplicate { input, .. }
-            | Node::Watermark { input, .. }
-            | Node::Sort { input, .. }
-            | Node::Limit { input, .. }
-            | Node::Offset { input, .. }
-            | Node::Sample { input, .. }
-            | Node::Generate { input, .. }
-            | Node::SubqueryAlias { input, .. }
-            | Node::Pivot { input, .. }
-            | Node::Unpivot { input, .. }
-            | Node::StatefulMap { input, .. }
-            | Node::WithColumns { input, .. }
-            | Node::DropColumns { input, .. }
-            | Node::RenameColumns { input, .. }
-            | Node::ToDf { input, .. }
-            | Node::NaFill { input, .. }
-            | Node::NaDrop { input, .. } => vec![input],
-        }
+        direct_inputs!(&self.node, iter, as_ref)
     }
 
     /// The same, mutable.
     pub fn inputs_mut(&mut self) -> Vec<&mut Plan> {
-        match &mut self.node {
-            Node::Read(_) | Node::Values { .. } | Node::Range { .. } => Vec::new(),
-            Node::Join { left, right, .. } | Node::SetOperation { left, right, .. } => vec![left, right],
-            Node::Union { inputs, .. } | Node::Opaque { inputs, .. } => inputs.iter_mut().collect(),
-            Node::With { ctes, body, .. } => {
-                ctes.iter_mut().map(|(_, plan)| plan).chain(std::iter::once(body.as_mut())).collect()
-            }
-            Node::Project { input, .. }
-            | Node::Filter { input, .. }
-            | Node::Aggregate { input, .. }
-            | Node::Window { input, .. }
-            | Node::Distinct { input }
-            | Node::Deduplicate { input, .. }
-            | Node::Watermark { input, .. }
-            | Node::Sort { input, .. }
-            | Node::Limit { input, .. }
-            | Node::Offset { input, .. }
-            | Node::Sample { input, .. }
-            | Node::Generate { input, .. }
-            | Node::SubqueryAlias { input, .. }
-            | Node::Pivot { input, .. }
-            | Node::Unpivot { input, .. }
-            | Node::StatefulMap { input, .. }
-            | Node::WithColumns { input, .. }
-            | Node::DropColumns { input, .. }
-            | Node::RenameColumns { input, .. }
-            | Node::ToDf { input, .. }
-            | Node::NaFill { input, .. }
-            | Node::NaDrop { input, .. } => vec![input],
-        }
+        direct_inputs!(&mut self.node, iter_mut, as_mut)
     }
 
     /// Expressions of this node itself.

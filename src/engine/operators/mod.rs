@@ -29,6 +29,7 @@ mod time_window;
 mod union;
 mod watermark;
 mod window;
+mod window_column;
 
 use super::error::ExecutionError;
 use super::expression::Evaluator;

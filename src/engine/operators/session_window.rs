@@ -4,15 +4,15 @@
 //! session is found by its key and start, and its value holds the session itself, the keys and the buffers.
 
 use super::aggregate::{AggregatePlan, Buffers};
-use super::project::internal_id;
 use super::relation::{InputWatermark, Relation};
 use super::time_window::micros_of_interval;
 use super::watermark::is_older;
+use super::window_column::{WindowCall, WindowColumn};
 use crate::engine::error::ExecutionError;
 use crate::engine::expression::{Evaluator, bind};
 use crate::engine::row::Row;
 use crate::engine::state::StateStore;
-use crate::model::{Attribute, DataType, Expr, Field, OutputMode, Value};
+use crate::model::{Expr, OutputMode, Value};
 use std::collections::BTreeMap;
 
 /// Which key column holds the session.
@@ -35,20 +35,7 @@ pub(super) fn expand(
     };
     let time = bind(time, &relation.columns, evaluator)?;
     let gap = bind(gap, &relation.columns, evaluator)?;
-    let wrap: fn(i64) -> Value = match time.data_type {
-        DataType::TimestampNtz => Value::TimestampNtz,
-        _ => Value::Timestamp,
-    };
-    let instant = |name: &str| Field::new(name, time.data_type.clone());
-    let column = Attribute {
-        // Far from the ids of groupings and results.
-        id: internal_id(1_000_000),
-        name: "session_window".into(),
-        data_type: DataType::Struct(vec![instant("start"), instant("end")]),
-        nullable: false,
-        qualifier: Vec::new(),
-        watermark_delay: time.watermark_delay,
-    };
+    let column = WindowColumn::new(WindowCall::Session, &time);
     let mut rows = Vec::new();
     for (index, row) in relation.rows.iter().enumerate() {
         let (Value::Timestamp(start) | Value::TimestampNtz(start)) = evaluator.evaluate(&time, row, index)? else {
@@ -57,12 +44,12 @@ pub(super) fn expand(
         let gap = micros_of_interval(&evaluator.evaluate(&gap, row, index)?).unwrap_or(0);
         // Spark filters out gaps that are not positive.
         if gap > 0 {
-            let window = Value::Struct([wrap(start), wrap(start.saturating_add(gap))].into());
+            let window = column.value(start, start.saturating_add(gap));
             rows.push(row.iter().cloned().chain(std::iter::once(window)).collect());
         }
     }
-    let exprs = exprs.into_iter().map(|expr| replace(expr, &call, &column)).collect();
-    let columns = relation.columns.iter().cloned().chain(std::iter::once(column)).collect();
+    let exprs = exprs.into_iter().map(|expr| column.in_place_of(&call, expr)).collect();
+    let columns = relation.columns.iter().cloned().chain(std::iter::once(column.attribute)).collect();
     Ok((relation.with(columns, rows), exprs, Some(Session { position })))
 }
 
@@ -72,13 +59,6 @@ fn session_call(expr: &Expr) -> Option<&Expr> {
         Expr::Alias { expr, .. } => session_call(expr),
         _ => None,
     }
-}
-
-fn replace(expr: Expr, call: &Expr, column: &Attribute) -> Expr {
-    if expr == *call {
-        return Expr::Attribute(column.clone());
-    }
-    expr.map_children(&mut |child| replace(child, call, column))
 }
 
 /// One session of a key.

@@ -1,13 +1,13 @@
 //! `window(time, duration[, slide[, start]])`: each row with every window that holds its event time (Catalyst's
 //! `TimeWindowing`: a filter for a NULL time, and an expansion for sliding windows).
 
-use super::project::internal_id;
 use super::relation::Relation;
+use super::window_column::{WindowCall, WindowColumn};
 use crate::engine::error::ExecutionError;
 use crate::engine::expression::{Evaluator, bind, bind_all};
 use crate::engine::row::Row;
 use crate::functions::{TimeWindow, parse_interval, time_windows};
-use crate::model::{Attribute, DataType, Expr, Field, Value};
+use crate::model::{DataType, Expr, Value};
 use std::sync::Arc;
 
 /// Replaces the `window` call of some expressions by a column of windows. Different calls in one list are refused, as in Spark.
@@ -24,23 +24,7 @@ pub(super) fn expand(
     let nothing: Row = Arc::new([]);
     let arguments = evaluator.row(&bind_all(rest, &[], evaluator)?, &nothing, 0)?;
     let window = TimeWindow::new(&arguments)?;
-    let wrap: fn(i64) -> Value = match time.data_type {
-        DataType::TimestampNtz => Value::TimestampNtz,
-        _ => Value::Timestamp,
-    };
-    let instant = |name: &str| match time.data_type {
-        DataType::TimestampNtz => Field::new(name, DataType::TimestampNtz),
-        _ => Field::new(name, DataType::Timestamp),
-    };
-    let column = Attribute {
-        // Far from the ids of groupings and results.
-        id: internal_id(1_000_001),
-        name: "window".into(),
-        data_type: DataType::Struct(vec![instant("start"), instant("end")]),
-        nullable: false,
-        qualifier: Vec::new(),
-        watermark_delay: time.watermark_delay,
-    };
+    let column = WindowColumn::new(WindowCall::Time, &time);
     let mut rows = Vec::new();
     for (index, row) in relation.rows.iter().enumerate() {
         let value = evaluator.evaluate(&time, row, index)?;
@@ -50,12 +34,12 @@ pub(super) fn expand(
         };
         let (Value::Timestamp(micros) | Value::TimestampNtz(micros)) = value else { continue };
         for (start, end) in time_windows(micros, &window) {
-            let value = Value::Struct([wrap(start), wrap(end)].into());
+            let value = column.value(start, end);
             rows.push(row.iter().cloned().chain(std::iter::once(value)).collect());
         }
     }
-    let exprs = exprs.iter().map(|expr| replace(expr.clone(), &call, &column)).collect();
-    let columns = relation.columns.iter().cloned().chain(std::iter::once(column)).collect();
+    let exprs = exprs.iter().map(|expr| column.in_place_of(&call, expr.clone())).collect();
+    let columns = relation.columns.iter().cloned().chain(std::iter::once(column.attribute)).collect();
     Ok((relation.with(columns, rows), exprs))
 }
 
@@ -79,13 +63,6 @@ fn window_call(exprs: &[Expr]) -> Result<Option<Expr>, ExecutionError> {
         ));
     }
     Ok(found.cloned())
-}
-
-fn replace(expr: Expr, call: &Expr, column: &Attribute) -> Expr {
-    if expr == *call {
-        return Expr::Attribute(column.clone());
-    }
-    expr.map_children(&mut |child| replace(child, call, column))
 }
 
 /// An interval without months, in microseconds.

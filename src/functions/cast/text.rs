@@ -4,6 +4,7 @@ use super::Mode;
 use super::number::{double_text, float_text};
 use super::temporal::{date_text, timestamp_text};
 use crate::functions::calendar::{Local, to_local};
+use crate::functions::listing::list;
 use crate::functions::{decimal, interval};
 use crate::model::Value;
 use jiff::tz::TimeZone;
@@ -47,31 +48,15 @@ fn write(out: &mut String, value: &Value, mode: Mode, zone: &TimeZone) {
         }
         Value::DayTimeInterval(v) => out.push_str(&interval::day_time_text(*v)),
         Value::YearMonthInterval(v) => out.push_str(&interval::year_month_text(*v)),
-        Value::Array(items) => list(out, ('[', ']'), items.iter(), |out, item| write(out, item, mode, zone)),
-        Value::Struct(items) => list(out, ('{', '}'), items.iter(), |out, item| write(out, item, mode, zone)),
-        Value::Map(entries) => list(out, ('{', '}'), entries.iter(), |out, (key, value)| {
+        Value::Array(items) => list(out, ['[', ']'], ", ", items.iter(), |out, item| write(out, item, mode, zone)),
+        Value::Struct(items) => list(out, ['{', '}'], ", ", items.iter(), |out, item| write(out, item, mode, zone)),
+        Value::Map(entries) => list(out, ['{', '}'], ", ", entries.iter(), |out, (key, value)| {
             write(out, key, mode, zone);
             out.push_str(" -> ");
             write(out, value, mode, zone);
         }),
         Value::Opaque(hash) => out.push_str(&format!("~{hash:016x}")),
     }
-}
-
-fn list<T>(
-    out: &mut String,
-    (open, close): (char, char),
-    items: impl Iterator<Item = T>,
-    mut each: impl FnMut(&mut String, T),
-) {
-    out.push(open);
-    for (index, item) in items.enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        each(out, item);
-    }
-    out.push(close);
 }
 
 /// Plain digits in ANSI mode; `BigDecimal.toString`, which turns to exponents for small numbers, without.
