@@ -79,6 +79,12 @@ fn check(folder: &Path) -> Vec<String> {
             wrong.push(format!("expected the rules {rules:?}, got {found:?}"));
         }
     }
+    if let Some(rules) = words(expect.get("scripts")) {
+        let found: BTreeSet<String> = report.scripts.iter().map(|finding| finding.rule.clone()).collect();
+        if found != rules {
+            wrong.push(format!("expected {rules:?} of the scripts, got {found:?}"));
+        }
+    }
     for (flow, effect) in by_flow(expect.get("effects")) {
         match report.flows.iter().find(|verdict| verdict.flow == flow || verdict.dataset.to_string() == flow) {
             None => wrong.push(format!("no flow {flow}")),
@@ -107,7 +113,7 @@ fn check(folder: &Path) -> Vec<String> {
     wrong.extend([60, 80].into_iter().flat_map(|width| too_wide(&report, width)));
     for (side, name) in [(&before, "before"), (&after, "after")] {
         let same = compare(side, side, &case);
-        if !same.findings.is_empty() || same.worst() != Effect::None {
+        if !same.findings.is_empty() || !same.scripts.is_empty() || same.worst() != Effect::None {
             wrong.push(format!("{name} against itself is not silent: {:?}", fired(&same)));
         }
     }

@@ -27,11 +27,12 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     }
     let fail_on = fail_on(args, report.fail_on)?;
     report.fail_on = Some(fail_on);
-    let nothing = quiet && report.worst() == Effect::None && report.open_findings() == 0;
+    let harmless = report.worst() == Effect::None && report.open_findings() == 0 && report.worse_writes() == 0;
+    let nothing = quiet && harmless;
     let formats: Vec<_> =
         formats.into_iter().filter(|(f, file)| !nothing || *f != Format::Text || file.is_some()).collect();
     write_formats(&formats, style(args), |format, style| report::render(&report, format, style))?;
-    if report.flows.is_empty() && !args.get_flag("allow-empty") {
+    if report.flows.is_empty() && report.scripts.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(
             "no flow was found in either revision: nothing was analysed",
             "name the pipelines in pipelint.yaml, run in the right folder, or pass --allow-empty",

@@ -36,7 +36,7 @@ use crate::project::Unit;
 use crate::report::{Revision, Texts};
 use crate::review::{self, Options};
 use crate::revision::{Tree, decode};
-use crate::rules::{Finding, RuleText, findings_of};
+use crate::rules::{Finding, RuleBook, RuleText, findings_of};
 use rayon::prelude::*;
 use script::Placed;
 use statement::Beside;
@@ -52,10 +52,20 @@ pub struct ScriptRuns {
 
 /// Reads scripts and runs each twice, over given rows or generated ones.
 pub fn run_scripts(tree: &dyn Tree, units: &[Unit], given: Option<&Rows>, cache: &ParseCache) -> Vec<ScriptRuns> {
-    let scripts = frontend::jobs(tree, units, cache);
+    run_each(&frontend::jobs(tree, units, cache), units, given, &|_| true)
+}
+
+/// Runs those of the scripts that are wanted, by their path. What is known of tables comes from all of them.
+fn run_each(
+    scripts: &[Script],
+    units: &[Unit],
+    given: Option<&Rows>,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Vec<ScriptRuns> {
     let jobs: Vec<&Job> = scripts.iter().map(|script| &script.job).collect();
-    let runs: Vec<ScriptRuns> = scripts
+    scripts
         .par_iter()
+        .filter(|script| wanted(&script.job.path))
         .filter_map(|script| {
             let unit = units.iter().find(|unit| unit.files.first().is_some_and(|f| *f.path == *script.job.path))?;
             let tables = facts(&script.job, &unit.pipeline, &jobs);
@@ -63,8 +73,7 @@ pub fn run_scripts(tree: &dyn Tree, units: &[Unit], given: Option<&Rows>, cache:
             let observed = experiment(&setup);
             Some(ScriptRuns { script: script.clone(), unit: unit.clone(), observed })
         })
-        .collect();
-    runs
+        .collect()
 }
 
 /// What happens to one table that a script writes.
@@ -136,23 +145,11 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     let reading = review::read(tree, options, &cache);
     let runs = run_scripts(tree, &reading.project.scripts, given, &cache);
     let (book, mut diagnostics) = review::rule_book(tree, &reading.project);
-    let mut found = Found::default();
     let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
-    let settings = settings::dynamic_overwrite(tree);
-    // A notebook that others run is told of where it stands itself, the first time elsewhere.
-    let (own, run_by_others): (Vec<_>, Vec<_>) = runs
-        .iter()
-        .flat_map(|run| {
-            verdicts(run, &jobs, given, &settings).into_iter().map(move |(verdict, told)| (run, verdict, told))
-        })
-        .partition(|(run, verdict, _)| verdict.place.span().is_none_or(|span| *span.path == *run.script.job.path));
+    let mut found = Found::of(tree, &runs, &jobs, given, &book);
     for run in &runs {
         found.unresolved.extend(run.script.unresolved.iter().cloned());
         diagnostics.extend(run.script.diagnostics.iter().cloned());
-    }
-    for (run, verdict, told) in own.into_iter().chain(run_by_others) {
-        let platform = run.unit.pipeline.platform;
-        found.take(verdict, told.iter().flat_map(|change| findings_of(&book, platform, change)).collect());
     }
     for change in pipelines::changes(&reading.analysis, &jobs, &reading.project.jobs) {
         let pipeline = reading.analysis.workspace.pipelines.iter().find(|pipeline| pipeline.key == change.pipeline);
@@ -180,6 +177,24 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     }
 }
 
+/// What is to be said of some scripts of a tree, by their paths, with places in those scripts only.
+pub fn script_findings(
+    tree: &dyn Tree,
+    units: &[Unit],
+    wanted: &BTreeSet<String>,
+    book: &RuleBook,
+    cache: &ParseCache,
+) -> Vec<Finding> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let scripts = frontend::jobs(tree, units, cache);
+    let jobs: Vec<&Job> = scripts.iter().map(|script| &script.job).collect();
+    let runs = run_each(&scripts, units, None, &|path| wanted.contains(path));
+    let found = Found::of(tree, &runs, &jobs, None, book).findings;
+    found.into_iter().filter(|f| f.after.span().is_some_and(|span| wanted.contains(&*span.path))).collect()
+}
+
 /// What the scripts have shown so far.
 #[derive(Default)]
 struct Found {
@@ -189,6 +204,24 @@ struct Found {
 }
 
 impl Found {
+    /// What runs of scripts have shown; `jobs` are all scripts of the tree.
+    fn of(tree: &dyn Tree, runs: &[ScriptRuns], jobs: &[&Job], given: Option<&Rows>, book: &RuleBook) -> Self {
+        let settings = settings::dynamic_overwrite(tree);
+        // A notebook that others run is told of where it stands itself, the first time elsewhere.
+        let (own, run_by_others): (Vec<_>, Vec<_>) = runs
+            .iter()
+            .flat_map(|run| {
+                verdicts(run, jobs, given, &settings).into_iter().map(move |(verdict, told)| (run, verdict, told))
+            })
+            .partition(|(run, verdict, _)| verdict.place.span().is_none_or(|span| *span.path == *run.script.job.path));
+        let mut found = Found::default();
+        for (run, verdict, told) in own.into_iter().chain(run_by_others) {
+            let platform = run.unit.pipeline.platform;
+            found.take(verdict, told.iter().flat_map(|change| findings_of(book, platform, change)).collect());
+        }
+        found
+    }
+
     fn take(&mut self, verdict: WriteVerdict, findings: Vec<Finding>) {
         let first = self.findings.len();
         let same = |a: &Finding, b: &Finding| {

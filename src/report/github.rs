@@ -20,6 +20,10 @@ pub fn render(report: &Report) -> String {
         let title = format!("{} · {} · {subject}", finding.effect, finding.rule);
         write_command(&mut out, level, span, &title, &finding.message);
     }
+    for finding in report.scripts.iter().filter(|finding| finding.allowed.is_none()) {
+        let title = format!("{} · {}", finding.rule, finding.pipeline);
+        write_command(&mut out, "notice", finding.after.span(), &title, &finding.message);
+    }
     // What the change has nothing to do with would stand at lines that nobody edited.
     for remark in report.diagnostics.iter().filter(|remark| !remark.in_both) {
         let diagnostic = &remark.entry;

@@ -25,6 +25,7 @@ fn value(report: &Report) -> Value {
         "summary": summary(report),
         "flows": report.flows.iter().map(flow).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "script_findings": report.scripts.iter().map(finding).collect::<Vec<_>>(),
         "impact": report.impacts.iter().map(impact).collect::<Vec<_>>(),
         "refresh_plan": refresh_plan(&report.plan),
         "unresolved": report.unresolved.iter().map(unresolved).collect::<Vec<_>>(),

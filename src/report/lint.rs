@@ -51,6 +51,7 @@ pub fn as_report(report: &LintReport) -> Report {
         pipelines: 0,
         flows,
         findings: report.findings.clone(),
+        scripts: Vec::new(),
         impacts: Vec::new(),
         plan: RefreshPlan::default(),
         unresolved: report.unresolved.iter().map(remark).collect(),

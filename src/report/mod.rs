@@ -88,6 +88,9 @@ pub struct Report {
     pub flows: Vec<FlowVerdict>,
     /// By the severity that their rules have in the root, most severe first.
     pub findings: Vec<Finding>,
+    /// What `pipelint lint` says of changed scripts beside the pipelines and did not say of the before side; by place. They are
+    /// named, and fail nothing.
+    pub scripts: Vec<Finding>,
     pub impacts: Vec<Impact>,
     pub plan: RefreshPlan,
     pub unresolved: Vec<Remark<Unresolved>>,
@@ -122,6 +125,7 @@ impl Report {
         } else if self.flows.is_empty()
             || self.broken > 0
             || self.contradicted() > 0
+            || self.worse_writes() > 0
             || self.count(Severity::Warning) + self.count(Severity::Error) > 0
             || !matches!(self.worst(), Effect::None | Effect::Ignored)
         {
@@ -134,6 +138,11 @@ impl Report {
     /// Findings of a severity that count.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|f| f.severity == severity && f.allowed.is_none()).count()
+    }
+
+    /// Findings at changed scripts from warnings on that nobody accepted.
+    pub fn worse_writes(&self) -> usize {
+        self.scripts.iter().filter(|f| f.allowed.is_none() && f.severity >= Severity::Warning).count()
     }
 
     /// Claims that the engine contradicts.
@@ -169,7 +178,7 @@ impl Report {
 
     /// Every place that a report may show.
     pub fn places(&self) -> impl Iterator<Item = (Revision, &Span)> {
-        let findings = self.findings.iter().flat_map(|finding| {
+        let findings = self.findings.iter().chain(&self.scripts).flat_map(|finding| {
             let before = finding.before.span().map(|span| (Revision::Before, span));
             before.into_iter().chain(finding.after.span().map(|span| (Revision::After, span)))
         });

@@ -4,6 +4,7 @@
 //! beside the trees.
 
 mod acceptance;
+mod scripts;
 mod unread;
 
 pub use acceptance::accept;
@@ -149,6 +150,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     diagnostics.extend(accept(&mut assessment.findings, Some((before, &b)), (after, &a), &book, baseline, &|kind| {
         !kinds::OF_ONE_REVISION.contains(&kind)
     }));
+    let scripts = scripts::worsened((before, &b), (after, &a), &book, options, &cache);
     let confirmed = confirmed(&b.analysis, &a.analysis, &difference, options);
     let spark = on_spark((before, &b), (after, &a), &difference, options, confirmed.as_ref());
     let (spark, seen) = spark.unzip();
@@ -178,6 +180,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         pipelines: difference.pipelines.len(),
         flows,
         findings: assessment.findings,
+        scripts,
         impacts,
         plan,
         unresolved: remarks(b.unresolved, a.unresolved),
@@ -189,7 +192,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         rules: BTreeMap::new(),
         texts: Texts::default(),
     };
-    report.rules = rule_texts(&book, &report.findings);
+    report.rules = rule_texts(&book, report.findings.iter().chain(&report.scripts));
     report.texts = texts(before, after, &report);
     Examination { report, before: b.analysis, after: a.analysis, difference, alternatives }
 }
@@ -215,8 +218,8 @@ pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diag
 }
 
 /// What there is to read about the rules behind findings.
-pub fn rule_texts(book: &RuleBook, findings: &[Finding]) -> BTreeMap<String, RuleText> {
-    let rules = findings.iter().filter_map(|finding| book.rule(&finding.rule));
+pub fn rule_texts<'a>(book: &RuleBook, findings: impl IntoIterator<Item = &'a Finding>) -> BTreeMap<String, RuleText> {
+    let rules = findings.into_iter().filter_map(|finding| book.rule(&finding.rule));
     rules.map(|rule| (rule.id.clone(), RuleText::new(rule))).collect()
 }
 

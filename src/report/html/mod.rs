@@ -48,6 +48,7 @@ pub fn render(report: &Report) -> String {
     }
     out.push_str("</section>\n");
     other_findings(&mut out, report);
+    script_findings(&mut out, report);
     plan(&mut out, report);
     unclear(&mut out, report);
     let _ = writeln!(
@@ -149,6 +150,18 @@ fn other_findings(out: &mut String, report: &Report) {
     }
     out.push_str("<section id=\"others\"><h2>Other findings</h2>\n");
     for (_, finding) in others {
+        section::finding(out, report, finding);
+    }
+    out.push_str("</section>\n");
+}
+
+/// What changed scripts beside the pipelines bring.
+fn script_findings(out: &mut String, report: &Report) {
+    if report.scripts.is_empty() {
+        return;
+    }
+    out.push_str("<section id=\"scripts\"><h2>Changed scripts</h2>\n");
+    for finding in &report.scripts {
         section::finding(out, report, finding);
     }
     out.push_str("</section>\n");

@@ -18,6 +18,8 @@ const LIMIT: usize = 64_900;
 const RESERVE: usize = 1_500;
 /// Rows of a table at most.
 const ROWS_SHOWN: usize = 50;
+/// Findings at changed scripts at most.
+const SCRIPTS_SHOWN: usize = 3;
 /// Characters of the graph at most.
 const GRAPH_LIMIT: usize = 12_000;
 
@@ -28,6 +30,7 @@ pub fn render(report: &Report) -> String {
     graph(&mut out, report);
     details(&mut out, report);
     downstream(&mut out, report);
+    scripts(&mut out, report);
     plan(&mut out, report);
     unclear(&mut out, report);
     let _ = writeln!(out, "\n<sub>{} · pipelint {}</sub>", counts(report), env!("CARGO_PKG_VERSION"));
@@ -213,6 +216,31 @@ fn plan(out: &mut String, report: &Report) {
         out.push_str(&commands);
     }
     out.push_str("\n</details>\n\n");
+}
+
+/// What changed scripts beside the pipelines bring.
+fn scripts(out: &mut String, report: &Report) {
+    if report.scripts.is_empty() || out.chars().count() > LIMIT - RESERVE {
+        return;
+    }
+    out.push_str("Changed scripts (`pipelint lint` tells all of each):\n\n");
+    for finding in report.scripts.iter().take(SCRIPTS_SHOWN) {
+        let place = finding.after.span().map(|span| format!("{}:{}", span.path, span.line));
+        let place = place.unwrap_or_else(|| finding.pipeline.clone());
+        let allowed = if finding.allowed.is_some() { " (allowed)" } else { "" };
+        let line = format!(
+            "- {} **{}**{allowed} · {}: {}\n",
+            finding.severity,
+            text(&finding.rule),
+            code(&place),
+            text(&finding.message)
+        );
+        if line.chars().count() < 400 {
+            out.push_str(&line);
+        }
+    }
+    more(out, report.scripts.len(), SCRIPTS_SHOWN);
+    out.push('\n');
 }
 
 fn unclear(out: &mut String, report: &Report) {

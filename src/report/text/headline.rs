@@ -22,6 +22,9 @@ pub fn sentence(report: &Report) -> String {
     if report.broken > 0 {
         text += &format!(" {} that this change brings could not be read.", counted(report.broken, "part"));
     }
+    if report.worse_writes() > 0 {
+        text += &format!(" Changed scripts bring {}.", counted(report.worse_writes(), "finding"));
+    }
     if report.contradicted() > 0 {
         text += &format!(" The engine contradicts {} of these verdicts.", report.contradicted());
     }
@@ -29,6 +32,9 @@ pub fn sentence(report: &Report) -> String {
 }
 
 fn outcomes(report: &Report) -> String {
+    if report.flows.is_empty() && !report.scripts.is_empty() {
+        return "No flow found.".to_owned();
+    }
     if report.flows.is_empty() {
         return "No flow found: nothing was analysed.".to_owned();
     }

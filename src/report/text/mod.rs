@@ -4,6 +4,7 @@ mod downstream;
 mod findings;
 mod headline;
 mod input;
+mod scripts;
 mod spark;
 pub mod table;
 mod verdicts;
@@ -47,6 +48,7 @@ pub fn render(report: &Report, style: Style) -> String {
     verdicts::write(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
     downstream::write(&mut out, report, style, paint);
+    scripts::write(&mut out, report, style, paint);
     spark::write(&mut out, report, style, paint);
     input::write(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", wrap::hanging(&counts(report), style.width, 2));
@@ -103,6 +105,9 @@ fn counts(report: &Report) -> String {
     ];
     if allowed > 0 {
         parts.push(format!("{allowed} allowed"));
+    }
+    if !report.scripts.is_empty() {
+        parts.push(format!("changed scripts: {}", counted(report.scripts.len(), "finding")));
     }
     if report.disagreements() > 0 {
         parts.push(format!("ENGINES DISAGREE on {}", counted(report.disagreements(), "flow")));

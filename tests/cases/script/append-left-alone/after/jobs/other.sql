@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS main.sales.levels AS SELECT 2 AS id;

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT id, v FROM STREAM(main.sales.staging);

@@ -1,0 +1,3 @@
+-- pipelint: allow batch-rows-lost -- the table holds one day
+INSERT OVERWRITE main.sales.daily
+SELECT id, v, d FROM main.sales.staging WHERE d = DATE '2024-01-02';
