@@ -85,6 +85,19 @@ fn confirmed(name: &str, report: &Json, effect: &str, class: Option<&str>) {
     assert_eq!(spark["error_class"].as_str(), class, "{name}: {spark:#}");
 }
 
+/// A filter on a group's key that Catalyst moved below the aggregation would hold the watermark back: `wrong-rows`.
+#[test]
+fn rows_that_an_expectation_drops_are_filtered_behind_the_query() {
+    let Some(_turn) = turn() else { return };
+    let temporary = tempfile::tempdir().expect("a folder");
+    let arguments = ["diff", "--before", "before", "--after", "after", "--engine", "both", "--format", "json"];
+    let mut command = pipelint("../expectation/drop-on-group-key", temporary.path(), &arguments);
+    let report = report(&command.output().expect("pipelint starts"));
+    confirmed("drop-on-group-key", &report, "mixed", None);
+    let substitution = serde_json::json!({ "what": "expectations that drop rows", "by": "a filter over the query" });
+    assert_eq!(report["spark"]["substitutions"], serde_json::json!([substitution]));
+}
+
 #[test]
 fn a_run_goes_on_from_the_old_code_s_checkpoints() {
     let Some(_turn) = turn() else { return };
