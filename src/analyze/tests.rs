@@ -98,6 +98,17 @@ const WINDOWED: &str = "SELECT window.start AS ws, k, sum(amt) AS s FROM STREAM(
      WATERMARK ts DELAY OF INTERVAL 10 MINUTES GROUP BY window(ts, '10 minutes'), k";
 
 #[test]
+fn what_is_left_out_of_a_star_is_a_column_of_the_one_open_source() {
+    let columns = |sql: &str| -> Vec<String> {
+        let flow = flow(sql);
+        let reads = flow.plan.reads().into_iter().flat_map(|read| read.output.iter());
+        reads.map(|column| column.name.to_string()).collect()
+    };
+    assert_eq!(columns("SELECT * EXCEPT (a, o.b) FROM STREAM(outside) o"), ["a", "b"]);
+    assert_eq!(columns("SELECT * EXCEPT (k) FROM STREAM(events)").len(), 6);
+}
+
+#[test]
 fn a_windowed_sum_keeps_window_and_key() {
     let flow = flow(WINDOWED);
     assert_eq!(classes(&flow), Vec::<&str>::new());

@@ -34,11 +34,23 @@ impl PathPattern {
     pub fn new(text: &str) -> Self {
         let path = normalized(text);
         let matcher = if is_glob(&path) {
-            GlobBuilder::new(&path).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+            let pattern = with_literal_placeholders(&path);
+            GlobBuilder::new(&pattern).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
         } else {
             None
         };
         PathPattern { path, matcher }
+    }
+
+    /// Where a file of this name lies that the path matches, relative to the folder that it is rooted in.
+    pub fn file(&self, name: &str) -> String {
+        let folder = folder_of(&self.path);
+        if self.contains(&format!("{folder}/{name}")) {
+            return name.to_owned();
+        }
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let below = self.path.strip_prefix(&folder).unwrap_or_default().trim_start_matches('/');
+        format!("{}/{name}", instance(below, stem))
     }
 
     /// Whether a file lies under this path. A pattern may match the file or one of its folders.
@@ -60,7 +72,59 @@ impl PathPattern {
 }
 
 fn is_glob(path: &str) -> bool {
-    path.contains(['*', '?', '[', '{'])
+    path.contains(['*', '?', '[']) || braces(path).any(|(_, inner)| inner.contains(','))
+}
+
+/// What stands in braces, with where it starts: `{a,b}` is a choice of a pattern, `{name}` a value that only a deployment knows.
+fn braces(path: &str) -> impl Iterator<Item = (usize, &str)> {
+    path.match_indices('{').filter_map(|(at, _)| {
+        let inner = path.get(at + 1..)?.split_once('}')?.0;
+        (!inner.contains('{')).then_some((at, inner))
+    })
+}
+
+fn with_literal_placeholders(path: &str) -> String {
+    let mut pattern = String::new();
+    let mut at = 0;
+    for (start, inner) in braces(path).filter(|(_, inner)| !inner.contains(',')) {
+        pattern.push_str(path.get(at..start).unwrap_or_default());
+        pattern.push_str(&format!("[{{]{inner}[}}]"));
+        at = start + inner.len() + 2;
+    }
+    pattern + path.get(at..).unwrap_or_default()
+}
+
+/// A text that a pattern matches, with `name` where it takes any.
+fn instance(pattern: &str, name: &str) -> String {
+    let mut text = String::new();
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let after = rest.get(first.len_utf8()..).unwrap_or_default();
+        let closed = |end: char| after.split_once(end);
+        rest = match (first, closed(']'), closed('}')) {
+            ('*', ..) => {
+                text.push_str(name);
+                after.trim_start_matches('*')
+            }
+            ('?', ..) => {
+                text.push('x');
+                after
+            }
+            ('[', Some((choice, rest)), _) => {
+                text.extend(choice.chars().next());
+                rest
+            }
+            ('{', _, Some((choice, rest))) if choice.contains(',') => {
+                text.push_str(choice.split(',').next().unwrap_or_default());
+                rest
+            }
+            _ => {
+                text.push(first);
+                after
+            }
+        };
+    }
+    text
 }
 
 /// True where `file` lies in the folder `base` or below it.
@@ -247,5 +311,25 @@ mod tests {
         assert!(PathPattern::new("/data/*").contains("/data/events/batch1.json"));
         assert!(PathPattern::new("/data/events").contains("/data/events/batch1.json"));
         assert!(!PathPattern::new("/data/events").contains("/data/events2/batch1.json"));
+    }
+
+    #[test]
+    fn values_that_only_a_deployment_knows_are_no_patterns() {
+        assert_eq!(folder_of("{landing}/events"), "{landing}/events");
+        assert!(PathPattern::new("{landing}/events").contains("{landing}/events/batch1.json"));
+        assert!(PathPattern::new("{landing}/*.csv").contains("{landing}/a.csv"));
+        assert_eq!(folder_of("/data/{orders,events}/new"), "/data");
+    }
+
+    #[test]
+    fn every_pattern_has_files_that_it_matches() {
+        assert_eq!(PathPattern::new("/data/*.json").file("batch1.json"), "batch1.json");
+        for pattern in
+            ["/data/*.pdf", "/data/*/events", "/data/{a,b}/part-[0-9]?.csv", "/data/**/x/*", "{root}/[ab]*.json.gz"]
+        {
+            let pattern = PathPattern::new(pattern);
+            let file = format!("{}/{}", folder_of(&pattern.path), pattern.file("batch2.json"));
+            assert!(pattern.contains(&file), "{file}");
+        }
     }
 }

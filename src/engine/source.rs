@@ -73,8 +73,9 @@ impl<'a> StreamSource<'a> {
 
     /// Where the files of a restart's last batch must lie; none where the path is a pattern.
     fn base_path(&self) -> Option<&str> {
-        // Auto Loader keeps its own list of files, by whole paths.
-        let auto_loader = matches!(self.read.source, Source::Files { auto_loader: true, .. });
+        // Auto Loader keeps its own list of files, by whole paths. Apache Spark has none: a file source stands for it there.
+        let auto_loader =
+            self.behaviour.is_lakeflow() && matches!(self.read.source, Source::Files { auto_loader: true, .. });
         match &self.kind {
             Kind::Files(Listing::Table(location)) => Some(location),
             Kind::Files(Listing::Path(pattern)) if pattern.matcher.is_none() && !auto_loader => Some(&pattern.path),

@@ -1,6 +1,6 @@
 //! Everything that outlives an update: tables, checkpoints, and the numbers given out so far.
 
-use super::catalog::source_location;
+use super::catalog::{PathPattern, source_location};
 use super::checkpoint::Checkpoint;
 use super::expectation::NullCondition;
 use super::table::{Record, Table, TableFormat};
@@ -69,7 +69,8 @@ impl World {
     pub fn load(&mut self, facts: &SourceFacts, batch: &str, records: Vec<Record>) {
         if let Some(table) = self.tables.get_mut(&source_location(facts)) {
             let name = format!("{batch}.{}", table.format.name());
-            table.append_records(&name, records);
+            let pattern = PathPattern::new(facts.path.as_deref().unwrap_or(&facts.name));
+            table.append_records(&pattern.file(&name), records);
         }
     }
 

@@ -328,6 +328,7 @@ impl Resolver<'_> {
         let place = place.or(scope.place);
         let matches = |names: &[Arc<str>]| qualifier.is_empty() || is_suffix(names, qualifier);
         let mut columns: Vec<Expr> = Vec::new();
+        self.left_out_on_demand(except, scope);
         for relation in &scope.relations {
             for column in relation.output.iter().filter(|c| matches(&c.qualifier)) {
                 if !left_out(except, &column.qualifier).any(|name| same_name(name, &column.name)) {
@@ -352,6 +353,21 @@ impl Resolver<'_> {
             }
         }
         columns
+    }
+
+    /// What is left out of a star must be there: Spark refuses `EXCEPT` of a column that it does not find. So a name that no known
+    /// column has is a column of the open relation, where there is only one.
+    fn left_out_on_demand(&mut self, except: &[String], scope: &Scope<'_>) {
+        let opens: Vec<Open> = scope.relations.iter().flat_map(|relation| relation.open.iter().cloned()).collect();
+        let [open] = opens.as_slice() else { return };
+        for name in except {
+            let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
+            let column = parts.last().filter(|_| parts.len() <= open.qualifier.len() + 1);
+            let columns = || scope.relations.iter().flat_map(|relation| relation.output.iter());
+            if let (Some(column), Found::Nothing) = (column, find(columns(), &parts)) {
+                self.open_column(open, column);
+            }
+        }
     }
 
     /// `s.*` over a struct column.
