@@ -219,3 +219,102 @@ fn commands() -> Vec<String> {
     let read = |process: PathBuf| std::fs::read(process.join("cmdline")).ok();
     folders(Path::new("/proc")).filter_map(read).map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
 }
+
+/// What Lakeflow's runtime allows beside and inside query functions and Apache Spark does not.
+#[test]
+fn code_that_only_lakeflow_runs_is_run_without_what_it_does_beside_its_definitions() {
+    let Some(_turn) = turn() else { return };
+    const CODE: &str = r#"
+import sys
+import geopy.geocoders
+import dlt
+from pyspark.sql import functions as F
+
+sys.path.append("/Workspace/Repos/me/project/shared")
+from naming import prefixed
+
+landing = spark.conf.get("landing.path")
+spark.sql("CREATE SCHEMA IF NOT EXISTS audit")
+spark.createDataFrame([(1,)], "id INT").write.saveAsTable("audit.runs")
+spark.table("main.raw.users").display()
+dbutils.fs.mkdirs("/Volumes/main/raw/checkpoints")
+
+
+@dlt.table
+def events():
+    reader = spark.readStream.format("cloudFiles").option("cloudFiles.format", "csv").option("header", "true")
+    return reader.schema("id STRING, kind STRING, note STRING").load(f"{landing}/events")
+
+
+@dlt.table
+def located():
+    geocoder = geopy.geocoders.Nominatim(user_agent="me")
+    return spark.read.table("events").withColumn("place", F.lit(str(geocoder)))
+
+
+@dlt.table
+def cleaned():
+    frame = spark.read.table("events").drop("note").fillna("none")
+    print(frame.columns)
+    return frame.select("id", prefixed(F.col("kind"), "kind"))
+
+
+@dlt.table
+def totals():
+    spark.read.table("cleaned").createOrReplaceTempView("rows")
+    counted = spark.sql("SELECT x_kind, count(*) AS n FROM rows GROUP BY x_kind")
+    return counted.withColumn("label", F.lit("none"))
+"#;
+    let folder = tempfile::tempdir().expect("it is there");
+    for (side, kind) in [("before", "\"none\""), ("after", "\"other\"")] {
+        let root = folder.path().join(side);
+        std::fs::create_dir_all(root.join("shared")).expect("it is there");
+        std::fs::create_dir_all(root.join("pipeline")).expect("it is there");
+        std::fs::write(
+            root.join("shared/naming.py"),
+            "def prefixed(column, name):\n    return column.alias('x_' + name)\n",
+        )
+        .expect("it is there");
+        std::fs::write(root.join("pipeline/flows.py"), CODE.replace("\"none\"", kind)).expect("it is there");
+        let pipelines = "pipelines:\n  - name: main\n    root: pipeline\n";
+        std::fs::write(root.join("pipelint.yaml"), pipelines).expect("it is there");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_pipelint"))
+        .current_dir(folder.path())
+        .args(["diff", "--before", "before", "--after", "after"])
+        .args(["--engine", "both", "--format", "json", "--fail-on", "never"])
+        .output()
+        .expect("pipelint starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"));
+    let flow = |name: &str| {
+        report["flows"]
+            .as_array()
+            .expect("it is there")
+            .iter()
+            .find(|flow| flow["flow"] == name)
+            .cloned()
+            .expect("it is there")
+    };
+    for name in ["cleaned", "totals"] {
+        assert_eq!(flow(name)["confirmations"][1]["observed"], "recomputed", "{:#}", flow(name));
+        assert_eq!(flow(name)["engines_agree"], true, "{:#}", flow(name));
+    }
+    let replaced: Vec<(&str, &str)> = report["spark"]["substitutions"]
+        .as_array()
+        .expect("it is there")
+        .iter()
+        .map(|entry| (entry["what"].as_str().expect("it is there"), entry["by"].as_str().expect("it is there")))
+        .collect();
+    for expected in [
+        ("the configuration landing.path", "the text {landing.path}"),
+        ("the command CREATE SCHEMA", "nothing: only definitions are run"),
+        ("the write by saveAsTable()", "nothing: only definitions are run"),
+        ("dbutils.fs.mkdirs", "nothing: only definitions are run"),
+        ("the session's view rows", "a view of the pipeline"),
+        ("drop() on a dataset of the pipeline", "a selection"),
+        ("the module geopy", "nothing: it is not installed"),
+    ] {
+        assert!(replaced.contains(&expected), "{expected:?} is not in {replaced:#?}");
+    }
+}

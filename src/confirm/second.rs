@@ -106,9 +106,10 @@ pub fn confirm_on(
         {
             let word = |effect: Option<Effect>| effect.map_or("nothing", Effect::as_str);
             flow.reason = Some(format!(
-                "{} tables on Apache Spark are not this platform's: there it is {}, here the mini engine sees {}",
+                "{} tables on Apache Spark are not this platform's: there Spark sees {} and the mini engine {}, here {}",
                 deployment.table_format,
                 word(flow.observed),
+                word(mini_flow.observed),
                 word(known.observed)
             ));
             flow.observed = None;

@@ -13,11 +13,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// The driver's modules.
-const MODULES: [(&str, &str); 8] = [
+const MODULES: [(&str, &str); 12] = [
     ("main.py", include_str!("driver/main.py")),
     ("server.py", include_str!("driver/server.py")),
     ("tables.py", include_str!("driver/tables.py")),
     ("update.py", include_str!("driver/update.py")),
+    ("definitions.py", include_str!("driver/definitions.py")),
+    ("frames.py", include_str!("driver/frames.py")),
+    ("operations.py", include_str!("driver/operations.py")),
+    ("beside.py", include_str!("driver/beside.py")),
     ("names.py", include_str!("driver/names.py")),
     ("readers.py", include_str!("driver/readers.py")),
     ("lakeflow.py", include_str!("driver/lakeflow.py")),

@@ -116,6 +116,8 @@ pub struct Spark<'a> {
     between: Option<Between<'a>>,
     session: Mutex<Option<Session>>,
     substitutions: Mutex<BTreeSet<Substitution>>,
+    /// Tables that it could not be given in the experiments so far, with the reason: a further one need not learn that anew.
+    left_out: Mutex<BTreeMap<String, String>>,
 }
 
 /// A running driver with its work folder. The driver is dropped first.
@@ -142,7 +144,8 @@ impl<'a> Spark<'a> {
     ) -> Result<Self, NotRun> {
         let installation = installation::find(settings.python.as_deref(), settings.remote.is_none())?;
         let (session, substitutions) = (Mutex::new(None), Mutex::new(BTreeSet::new()));
-        Ok(Spark { installation, settings, code, progress, between: None, session, substitutions })
+        let left_out = Mutex::new(BTreeMap::new());
+        Ok(Spark { installation, settings, code, progress, between: None, session, substitutions, left_out })
     }
 
     /// The same with the server of an earlier engine, which was started with the same settings.

@@ -18,10 +18,12 @@ impl Names {
         analyses: impl IntoIterator<Item = &'a Analysis>,
         sources: impl IntoIterator<Item = &'a SourceFacts>,
     ) -> Names {
-        let mut tables: BTreeSet<String> = BTreeSet::new();
+        let (mut tables, mut views): (BTreeSet<String>, BTreeSet<String>) = Default::default();
         for pipeline in analyses.into_iter().flat_map(|analysis| &analysis.workspace.pipelines) {
             let stored = pipeline.datasets.iter().filter(|d| !matches!(d.kind, DatasetKind::View | DatasetKind::Sink));
             tables.extend(stored.map(|dataset| dataset.name.key()));
+            let of_query = pipeline.datasets.iter().filter(|dataset| dataset.kind == DatasetKind::View);
+            views.extend(of_query.map(|dataset| dataset.name.name.to_lowercase()));
         }
         let mut others: BTreeMap<String, String> = BTreeMap::new();
         for facts in sources {
@@ -36,7 +38,7 @@ impl Names {
                 }
             }
         }
-        choose(&tables, &others)
+        choose(&tables, &others, &views)
     }
 
     /// A table's name in the schema of the run; with the letter case of its own name, which Spark's checkpoints keep.
@@ -61,8 +63,9 @@ pub fn table_name(facts: &SourceFacts) -> Option<QualifiedName> {
     (!facts.name.contains('/') && !topic).then(|| QualifiedName::parse(&facts.name))
 }
 
-fn choose(tables: &BTreeSet<String>, others: &BTreeMap<String, String>) -> Names {
-    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+/// Views keep their names, and no table has one of them: Spark would take a view for the table that it reads.
+fn choose(tables: &BTreeSet<String>, others: &BTreeMap<String, String>, views: &BTreeSet<String>) -> Names {
+    let mut taken: BTreeMap<String, usize> = views.iter().map(|view| (view.clone(), 1)).collect();
     let last = |key: &str| sanitized(&QualifiedName::parse(key).name).to_lowercase();
     for key in tables {
         *taken.entry(last(key)).or_default() += 1;
@@ -73,9 +76,11 @@ fn choose(tables: &BTreeSet<String>, others: &BTreeMap<String, String>) -> Names
         let name = QualifiedName::parse(key);
         let unique = taken.get(&short) == Some(&1);
         let chosen = if unique { short } else { name.parts().map(sanitized).collect::<Vec<_>>().join("__") };
-        names.tables.insert(key.clone(), chosen.to_lowercase());
+        let chosen = chosen.to_lowercase();
+        let free = if views.contains(&chosen) { format!("{chosen}_table") } else { chosen };
+        names.tables.insert(key.clone(), free);
     }
-    let mut used: BTreeSet<String> = names.tables.values().cloned().collect();
+    let mut used: BTreeSet<String> = names.tables.values().chain(views).cloned().collect();
     for (location, last) in others {
         let base = sanitized(last).to_lowercase();
         let free = (1..).map(|n| if n == 1 { base.clone() } else { format!("{base}_{n}") }).find(|n| !used.contains(n));
@@ -103,10 +108,21 @@ mod tests {
             ("/landing/users".to_owned(), "users".to_owned()),
             ("/landing/2024-01".to_owned(), "2024-01".to_owned()),
         ]);
-        let names = choose(&tables, &others);
+        let names = choose(&tables, &others, &BTreeSet::new());
         assert_eq!(names.table(&QualifiedName::parse("main.a.Orders")).as_deref(), Some("main__a__orders"));
         assert_eq!(names.table(&QualifiedName::parse("main.b.Users")).as_deref(), Some("Users"));
         assert_eq!(names.sources["/landing/users"], "users_2");
         assert_eq!(names.sources["/landing/2024-01"], "t_2024_01");
+    }
+
+    #[test]
+    fn no_table_has_the_name_of_a_view() {
+        let tables = BTreeSet::from(["main.a.orders".to_owned(), "lines".to_owned()]);
+        let others = BTreeMap::from([("/landing/users".to_owned(), "users".to_owned())]);
+        let views = BTreeSet::from(["orders".to_owned(), "lines".to_owned(), "users".to_owned()]);
+        let names = choose(&tables, &others, &views);
+        assert_eq!(names.table(&QualifiedName::parse("main.a.orders")).as_deref(), Some("main__a__orders"));
+        assert_eq!(names.table(&QualifiedName::parse("lines")).as_deref(), Some("lines_table"));
+        assert_eq!(names.sources["/landing/users"], "users_2");
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
 /// The names that one pipeline's code may use.
+#[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub names: &'a Names,
     pub pipeline: &'a Pipeline,
@@ -21,6 +22,8 @@ pub struct Known<'a> {
     pub table_format: Option<&'a str>,
     /// The code is written for Lakeflow.
     pub lakeflow: bool,
+    /// Views that the code has made for its session so far, by lower-case name.
+    pub views: Option<&'a Map<String, Json>>,
 }
 
 pub fn is_stored(dataset: &Dataset) -> bool {
@@ -89,6 +92,11 @@ fn is_topic(facts: &SourceFacts) -> bool {
 
 impl Replacements for Known<'_> {
     fn table(&self, parts: &[String]) -> Option<String> {
+        if let ([view], Some(views)) = (parts, self.views)
+            && let Some(own) = views.get(&view.to_lowercase()).and_then(Json::as_str)
+        {
+            return Some(own.to_owned());
+        }
         let name = QualifiedName::from_parts(parts);
         let view = |dataset: &&Dataset| dataset.kind == DatasetKind::View && dataset.name == name;
         if self.pipeline.datasets.iter().any(|dataset| view(&dataset)) {

@@ -2,7 +2,7 @@
 
 use crate::analyze::Analysis;
 use crate::engine::{TableFormat, facts_for, source_location};
-use crate::model::{DataType, SourceFacts};
+use crate::model::{DataType, Schema, SourceFacts};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,11 +30,15 @@ pub fn stored_format(facts: &SourceFacts) -> &'static str {
 
 /// Columns of a source as the driver takes them: names and types. A column whose type nobody knows is text.
 pub fn columns(facts: &SourceFacts, analysis: &Analysis) -> Vec<Json> {
-    let fields = facts.schema.iter().flat_map(|schema| &schema.fields);
-    let known = fields.map(|field| (field.name.clone(), type_text(&field.data_type)));
+    let mut columns: Vec<Json> = facts.schema.iter().flat_map(typed_columns).collect();
     // Auto Loader's column of what did not fit.
-    let rescued = rescued(facts, analysis).then(|| ("_rescued_data".to_owned(), "string".to_owned()));
-    known.chain(rescued).map(|(name, data_type)| json!([name, data_type])).collect()
+    columns.extend(rescued(facts, analysis).then(|| json!(["_rescued_data", "string"])));
+    columns
+}
+
+/// Names and types of columns.
+pub fn typed_columns(schema: &Schema) -> Vec<Json> {
+    schema.fields.iter().map(|field| json!([field.name, type_text(&field.data_type)])).collect()
 }
 
 fn type_text(data_type: &DataType) -> String {

@@ -22,7 +22,7 @@ mod tokens;
 mod types;
 
 pub use define::define;
-pub use portable::{Definition, Portable, Replacements, portable_query, portable_statements};
+pub use portable::{Definition, Portable, PortableQuery, Replacements, portable_query, portable_statements};
 pub use statements::{Script, Session, Statement, parse_statements};
 pub use tokens::comments;
 pub use types::{parse_data_type, parse_schema_ddl};

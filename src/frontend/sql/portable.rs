@@ -66,21 +66,38 @@ pub fn portable_statements(text: &str, context: &Context, by: &dyn Replacements)
         .collect()
 }
 
-/// A query alone, as `spark.sql` takes it.
+/// What a text that code gives to `spark.sql` becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PortableQuery {
+    Query(String),
+    /// It does something and defines nothing (`CREATE SCHEMA`, `USE`): its first words.
+    Command(String),
+}
+
+/// Commands that tell of the platform: code goes on with what they give.
+const TELLING: [&str; 4] = ["show", "desc", "explain", "list"];
+
+/// A statement alone, as `spark.sql` takes it.
 ///
 /// # Errors
 /// What it uses and Spark has nothing for.
-pub fn portable_query(text: &str, context: &Context, by: &dyn Replacements) -> Result<String, String> {
+pub fn portable_query(text: &str, context: &Context, by: &dyn Replacements) -> Result<PortableQuery, String> {
     let lexed = lex(text, context);
-    let Some(lexemes) = statements(&lexed.lexemes).into_iter().next() else { return Ok(text.to_owned()) };
-    let reads = |token: &Token| *token == Token::LParen || QUERY_HEADS.iter().any(|word| is_word(token, word));
-    if !lexemes.first().is_some_and(|lexeme| reads(&lexeme.token)) {
-        let head: String = text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
-        return Err(format!("`{head} …` is no query, and pipeline code is not to change anything by itself"));
-    }
+    let Some(lexemes) = statements(&lexed.lexemes).into_iter().next() else {
+        return Ok(PortableQuery::Query(text.to_owned()));
+    };
     let mut porting = Porting::new(&lexed, lexemes, context, by);
+    let reads = |token: &Token| *token == Token::LParen || QUERY_HEADS.iter().any(|word| is_word(token, word));
+    let sets = by.is_lakeflow() && porting.cursor.at_words(&["set"]);
+    if !sets && !lexemes.first().is_some_and(|lexeme| reads(&lexeme.token)) {
+        let command = porting.command();
+        if by.is_lakeflow() && !TELLING.iter().any(|word| porting.cursor.at_words(&[word])) {
+            return Ok(PortableQuery::Command(command));
+        }
+        return Err(format!("`{command} …` is no query, and pipeline code is not to change anything by itself"));
+    }
     porting.query()?;
-    Ok(porting.written())
+    Ok(PortableQuery::Query(porting.written()))
 }
 
 /// What a query begins with, beside `(`.
@@ -146,6 +163,15 @@ impl<'a> Porting<'a> {
             }
             Err((target, reason)) => Portable::Refused { target, reason },
         }
+    }
+
+    /// The first words of a statement.
+    fn command(&self) -> String {
+        let words = self.lexemes.iter().map_while(|lexeme| match &lexeme.token {
+            Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_uppercase()),
+            _ => None,
+        });
+        words.take(2).collect::<Vec<_>>().join(" ")
     }
 
     /// The bytes of tokens that stand one after the other.
@@ -766,9 +792,18 @@ mod tests {
     fn queries_at_run_time_lose_only_what_must_go() {
         let context = Context::new(Origin::default());
         let text = "SELECT id -- LIVE.x\n FROM LIVE.a JOIN main.raw.events e ON a.id = e.id";
-        assert_eq!(
-            portable_query(text, &context, &Files).unwrap(),
-            "SELECT id -- LIVE.x\n FROM a JOIN events e ON a.id = e.id"
-        );
+        let query = "SELECT id -- LIVE.x\n FROM a JOIN events e ON a.id = e.id".to_owned();
+        assert_eq!(portable_query(text, &context, &Files), Ok(PortableQuery::Query(query)));
+    }
+
+    #[test]
+    fn commands_define_nothing_and_settings_hold() {
+        let context = Context::new(Origin::default());
+        let of = |text: &str| portable_query(text, &context, &Files);
+        assert_eq!(of("create schema if not exists a.b"), Ok(PortableQuery::Command("CREATE SCHEMA".to_owned())));
+        assert_eq!(of("USE CATALOG main;"), Ok(PortableQuery::Command("USE CATALOG".to_owned())));
+        assert_eq!(of("SET a.b = 1"), Ok(PortableQuery::Query("SET a.b = 1".to_owned())));
+        assert_eq!(of("(SELECT 1)"), Ok(PortableQuery::Query("(SELECT 1)".to_owned())));
+        assert!(of("SHOW TABLES IN a").is_err_and(|reason| reason.starts_with("`SHOW TABLES …` is no query")));
     }
 }

@@ -6,6 +6,7 @@ import inspect
 import sys
 import types
 
+from definitions import StandIn
 from failures import NoEquivalent
 
 EXPECTATIONS = ("expect", "expect_or_drop", "expect_or_fail", "expect_all", "expect_all_or_drop", "expect_all_or_fail")
@@ -87,13 +88,12 @@ def library(names):
 
 
 class Widgets:
-    def __init__(self, configuration):
+    def __init__(self, configuration, names):
         self._values = dict(configuration)
+        self._names = names
 
     def get(self, name):
-        if name not in self._values:
-            raise NoEquivalent(f"the widget {name} has no value in the pipeline's configuration")
-        return self._values[name]
+        return self._values.get(name) or unknown(f"the widget {name}", name, self._names)
 
     getArgument = get
 
@@ -101,6 +101,12 @@ class Widgets:
         self._values.setdefault(name, default)
 
     dropdown = combobox = multiselect = text
+
+
+def unknown(what, name, names):
+    """A value that only a run on the platform has, as `{name}`."""
+    names.note(what, f"the text {{{name}}}")
+    return f"{{{name}}}"
 
 
 class Secrets:
@@ -116,13 +122,83 @@ class Missing:
         raise NoEquivalent(f"{self._name}.{member} has no equivalent")
 
 
+class Files:
+    """`dbutils.fs`: what changes files does nothing."""
+
+    def __init__(self, names):
+        self._names = names
+
+    def __getattr__(self, member):
+        if member not in ("mkdirs", "rm", "cp", "mv", "put", "mount", "unmount"):
+            raise NoEquivalent(f"dbutils.fs.{member} has no equivalent")
+
+        def changed(*_args, **_kwargs):
+            self._names.note(f"dbutils.fs.{member}", "nothing: only definitions are run")
+            return True
+
+        return changed
+
+
+class Context:
+    """`dbutils.notebook.entry_point`: the values of a run, asked for by a chain of calls."""
+
+    def __init__(self, names, name="notebook"):
+        self._names = names
+        self._name = name
+
+    def __getattr__(self, member):
+        if member.startswith("__"):
+            raise AttributeError(member)
+        if member == "toJson":
+            raise NoEquivalent("the context of the notebook has no equivalent")
+        own = member in ("get", "getOrElse", "apply", "toString")
+        return (lambda *asked: self._value(*asked)) if own else Context(self._names, member)
+
+    def __call__(self, *_args):
+        return self
+
+    def _value(self, name=None, *_default):
+        name = name if isinstance(name, str) else self._name
+        return unknown(f"{name} of the notebook's context", name, self._names)
+
+
+class Notebook(Missing):
+    def __init__(self, names):
+        super().__init__("dbutils.notebook")
+        self.entry_point = Context(names)
+        self.getContext = Context(names)
+
+
 class Utilities:
-    def __init__(self, configuration):
-        self.widgets = Widgets(configuration)
+    def __init__(self, configuration, names):
+        self.widgets = Widgets(configuration, names)
         self.secrets = Secrets()
+        self.fs = Files(names)
+        self.notebook = Notebook(names)
 
     def __getattr__(self, name):
         return Missing(f"dbutils.{name}")
+
+
+@contextlib.contextmanager
+def configured(names):
+    """Within it, a key of the configuration that nobody sets has a value that stands for it."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.conf import RuntimeConf
+
+    own = RuntimeConf.get
+
+    def get(conf, key, *default):
+        try:
+            return own(conf, key, *default)
+        except PySparkException:
+            return unknown(f"the configuration {key}", key, names)
+
+    RuntimeConf.get = get
+    try:
+        yield
+    finally:
+        RuntimeConf.get = own
 
 
 @contextlib.contextmanager
@@ -132,27 +208,35 @@ def runtime(spark, configuration, names):
     from pyspark import pipelines
 
     module = library(names)
-    utilities = Utilities(configuration)
-    for_runtime = types.ModuleType("databricks.sdk.runtime")
+    utilities = Utilities(configuration, names)
+    for_runtime = StandIn("databricks.sdk.runtime")
     for_runtime.spark, for_runtime.dbutils = spark, utilities
-    for_utilities = types.ModuleType("pyspark.dbutils")
+    for_utilities = StandIn("pyspark.dbutils")
     for_utilities.DBUtils = lambda *_args: utilities
     modules = {
         "dlt": module,
         "pyspark.pipelines": module,
-        "databricks": types.ModuleType("databricks"),
-        "databricks.sdk": types.ModuleType("databricks.sdk"),
+        "databricks": StandIn("databricks"),
+        "databricks.sdk": StandIn("databricks.sdk"),
         "databricks.sdk.runtime": for_runtime,
         "pyspark.dbutils": for_utilities,
     }
     saved = {name: sys.modules.get(name) for name in modules}
     sys.modules.update(modules)
     pyspark.pipelines = module
-    values = {"spark": spark, "dbutils": utilities, "display": lambda *_: None, "displayHTML": lambda *_: None}
+    values = {
+        "spark": spark,
+        "dbutils": utilities,
+        "sql": lambda text: spark.sql(text),
+        "table": lambda name: spark.table(name),
+        "display": lambda *_: None,
+        "displayHTML": lambda *_: None,
+    }
     for name, value in values.items():
         setattr(builtins, name, value)
     try:
-        yield
+        with configured(names):
+            yield
     finally:
         for name in values:
             delattr(builtins, name)

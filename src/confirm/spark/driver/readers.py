@@ -9,6 +9,23 @@ TOPICS = ("kafka", "kinesis", "pubsub", "pulsar", "eventhubs")
 GENERATED = ("rate", "rate-micro-batch", "socket")
 # Options that mean the same to any file source.
 KEPT = ("maxfilespertrigger", "maxbytespertrigger", "latestfirst", "maxfileage")
+# Options that tell how values are written in the user's files; those of the experiment are written in one way.
+FORM = (
+    "charset",
+    "comment",
+    "compression",
+    "dateformat",
+    "delimiter",
+    "encoding",
+    "escape",
+    "header",
+    "linesep",
+    "multiline",
+    "quote",
+    "sep",
+    "timestampformat",
+    "timestampntzformat",
+)
 FILES = ("json", "csv", "parquet", "orc", "text", "xml", "avro")
 
 
@@ -19,30 +36,9 @@ def classes():
     return DataFrameReader, DataStreamReader
 
 
-def writers():
-    """What writes by itself: definitions only describe queries."""
-    from pyspark.sql.connect.catalog import Catalog
-    from pyspark.sql.connect.readwriter import DataFrameWriter, DataFrameWriterV2
-    from pyspark.sql.connect.streaming.readwriter import DataStreamWriter
-
-    return (
-        (DataFrameWriter, ("save", "saveAsTable", "insertInto", "jdbc", *FILES)),
-        (DataFrameWriterV2, ("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions")),
-        (DataStreamWriter, ("start", "toTable")),
-        (Catalog, ("createTable", "createExternalTable")),
-    )
-
-
-def refused(method):
-    def write(*_args, **_kwargs):
-        raise NoEquivalent(f"the code itself writes ({method}), which a confirmation does not do")
-
-    return write
-
-
 @contextlib.contextmanager
 def substituted(names):
-    """Within it, every read of a reader goes to what `names` knows, and nothing writes."""
+    """Within it, every read of a reader goes to what `names` knows."""
     from pyspark.sql.connect.session import SparkSession
 
     saved = []
@@ -58,10 +54,6 @@ def substituted(names):
             if hasattr(reader, form):
                 replace(reader, form, lambda own, form=form: files(form))
     replace(SparkSession, "sql", lambda own: sql(own, names))
-    for writer, methods in writers():
-        for method in methods:
-            if hasattr(writer, method):
-                replace(writer, method, lambda _own, method=method: refused(method))
     try:
         yield
     finally:
@@ -79,7 +71,10 @@ def table(own, names):
 
 def sql(own, names):
     def run(self, sqlQuery, *args, **kwargs):
-        return own(self, names.sql(sqlQuery), *args, **kwargs)
+        text = names.sql(sqlQuery)
+        if text is None:
+            return own(self, "SELECT 1 WHERE false")
+        return own(self, text, *args, **kwargs)
 
     return run
 
@@ -112,7 +107,11 @@ def load(own, names):
         if path is None:
             raise NoEquivalent(f"the format {form} has no equivalent")
         source, below = names.folder(path)
-        if form == source["format"]:
+        # Only from the table do all columns have the types that both engines take them for.
+        is_inferred = names.lakeflow and not self._schema and "stream" not in type(self).__name__.lower()
+        if form == source["format"] and not is_inferred:
+            if names.lakeflow:
+                without_form(self, names)
             return own(self, source["folder"] + below)
         if not self._schema or form == "delta" or source["folder"] is None:
             return as_table(self, source["table"], f"{form or 'files'} at {path}", names)
@@ -121,6 +120,13 @@ def load(own, names):
         return own(self.format(source["format"]), source["folder"] + below)
 
     return read
+
+
+def without_form(reader, names):
+    dropped = [key for key in reader._options if key.lower() in FORM]
+    for key in dropped:
+        del reader._options[key]
+        names.note(f"the option {key} of files", "nothing: the files of the experiment are written in one way")
 
 
 def as_table(reader, name, what, names):

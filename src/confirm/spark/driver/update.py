@@ -2,14 +2,17 @@
 
 import contextlib
 import dataclasses
-import importlib.util
 import os
 import re
 import sys
 
+import beside
 import failures
 import lakeflow
+import operations
 import readers
+from definitions import Modules, execute
+from frames import Frames, session_views
 from names import Names
 
 STATUS = re.compile(r"Flow '?([^']+?)'? (?:is|has) (QUEUED|PLANNING|STARTING|RUNNING|COMPLETED|FAILED|SKIPPED|EXCLUDED|IDLE|STOPPED)")
@@ -26,17 +29,16 @@ def last_part(name):
 def update(spark, request, channel):
     """Statuses and errors by flow; an error of the whole run; what could not be registered; what stood for what."""
     session = spark.running = spark.session()
-    names = Names(request["names"], channel)
+    names = Names(request["names"], request["lakeflow"], channel)
     outcome = Outcome()
     try:
         for key, value in request["configuration"].items():
             with contextlib.suppress(Exception):
                 session.conf.set(key, value)
-        run(session, request, names, outcome, channel)
+        run(spark, session, request, names, outcome, channel)
     except Exception as error:
         outcome.failed(error)
     finally:
-        forget_modules(request["code"])
         with contextlib.suppress(Exception):
             session.stop()
     outcome.name_errors()
@@ -80,14 +82,21 @@ class Outcome:
                 flow["status"] = found.group(2)
 
 
-def run(session, request, names, outcome, channel):
+def run(spark, session, request, names, outcome, channel):
     from pyspark.pipelines.spark_connect_pipeline import create_dataflow_graph, start_run
 
     graph = create_dataflow_graph(session, request["catalog"], request["schema"], request["configuration"])
     registry = registry_class()(session, graph, request, names, outcome)
     with active(session), readers.substituted(names), contextlib.ExitStack() as around:
+        around.enter_context(Modules(request["code"], request["folder"], names).found())
         if request["lakeflow"]:
+            frames = Frames(spark, request["schema"], names, registry.queries, request["columns"])
+            around.enter_context(frames.answering(session))
+            around.enter_context(session_views(names, registry.define_view))
+            around.enter_context(operations.on_datasets(frames, registry.define_view))
             around.enter_context(lakeflow.runtime(session, request["configuration"], names))
+        around.enter_context(beside.not_executed(names))
+        around.enter_context(beside.Fence.installed().around(request["code"]))
         register(session, graph, request, registry, outcome)
     if outcome.unregistered:
         return
@@ -121,20 +130,13 @@ def register(session, graph, request, registry, outcome):
                 else:
                     try:
                         with analysis(session, graph), guarded(request["lakeflow"]):
-                            execute(file["path"], session)
+                            execute(file["path"], session, registry.failed_in(file["path"]))
                     except Exception as error:
                         outcome.unregistered.append({"file": file["path"], "error": failures.described(error)})
+            with guarded(request["lakeflow"]):
+                registry.finish()
     finally:
         os.chdir(home)
-        del sys.path[: len(request["python_roots"])]
-
-
-def execute(path, session):
-    name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    module.__dict__["spark"] = session
-    spec.loader.exec_module(module)
 
 
 @contextlib.contextmanager
@@ -182,16 +184,10 @@ def active(session):
                 setattr(SparkSession, name, own)
 
 
-def forget_modules(folder):
-    """Forgets the modules of the revision's files. Modules of one revision must not be taken for those of the other."""
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and os.path.abspath(file).startswith(os.path.abspath(folder) + os.sep):
-            del sys.modules[name]
-
-
 def registry_class():
+    from pyspark.pipelines.flow import Flow
     from pyspark.pipelines.output import MaterializedView, Sink, Table, TemporaryView
+    from pyspark.pipelines.source_code_location import get_caller_source_code_location
     from pyspark.pipelines.spark_connect_graph_element_registry import SparkConnectGraphElementRegistry
 
     class Registry(SparkConnectGraphElementRegistry):
@@ -201,12 +197,21 @@ def registry_class():
             super().__init__(session, graph)
             self._names = names
             self._outcome = outcome
-            self._wanted = set(request["datasets"])
+            # By dataset: the file that defines it.
+            self._places = request["datasets"]
+            self._wanted = set(self._places)
             self._left_out = set(request["left_out"])
             self._kinds = request["kinds"]
             self._filters = request["filters"] if request["lakeflow"] else {}
             self._table_format = request["table_format"]
             self._views = set()
+            # Lakeflow calls query functions when all files are read; Spark at once.
+            self._waiting = [] if request["lakeflow"] else None
+            self.queries = {}
+            self._registered = set()
+            self._failures = []
+            # Views that query functions have made, to be registered.
+            self._made = []
 
         def _takes(self, name):
             name = name.lower()
@@ -250,17 +255,52 @@ def registry_class():
             if not self._takes(target):
                 return
             name = target if flow.name == flow.target else flow.name
+            flow = dataclasses.replace(flow, name=name, target=target)
+            self._registered.add(target.lower())
+            self.queries.setdefault(target.lower(), flow.func)
+            if self._waiting is None:
+                self._register(flow)
+            else:
+                self._waiting.append(flow)
+
+        def _register(self, flow):
             try:
-                flow = dataclasses.replace(flow, name=name, target=target, func=self._checked(target, flow.func))
+                flow = dataclasses.replace(flow, func=self._checked(flow.target, flow.func))
                 super().register_flow(flow)
             except Exception as error:
-                self._fail(target, error)
+                self._fail(flow.target, error)
+
+        def finish(self):
+            """Registers the flows that wait, and those of views that their query functions make."""
+            while self._waiting or self._made:
+                while self._made:
+                    super().register_output(self._made.pop(0))
+                if self._waiting:
+                    self._register(self._waiting.pop(0))
+            for target in sorted(self._wanted - self._left_out - self._registered):
+                of_file = [error for path, error in self._failures if path.startswith(self._places.get(target, path))]
+                if of_file:
+                    self._fail(target, of_file[0])
+
+        def failed_in(self, path):
+            return lambda error: self._failures.append((path, error))
+
+        def define_view(self, name, frame):
+            """A view of a frame, which the code has made for its session."""
+            if name.lower() in self._left_out:
+                return
+            self._views.add(name.lower())
+            self.queries[name.lower()] = lambda: frame
+            here = get_caller_source_code_location(stacklevel=1)
+            self._made.append(TemporaryView(name=name, comment=None, source_code_location=here))
+            self._waiting.append(Flow(name, name, {}, here, lambda: frame))
 
         def register_auto_cdc_flow(self, flow):
             target = self._names.table(flow.target)
             if not self._takes(target):
                 return
             name = target if flow.name in (None, flow.target) else flow.name
+            self._registered.add(target.lower())
             try:
                 if target.lower() in self._filters:
                     raise failures.NoEquivalent("an expectation on the target of AUTO CDC has no equivalent")
@@ -284,6 +324,7 @@ def registry_class():
                 self._views.add(target.lower())
             if not self._takes(target):
                 return
+            self._registered.add(target.lower())
             try:
                 self.register_sql(statement["sql"], path)
             except Exception as error:

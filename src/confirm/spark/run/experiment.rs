@@ -7,6 +7,7 @@ use crate::engine::{FlowStatus, Progress, UpdateKind, identity, location};
 use crate::model::SourceFacts;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
 
 /// Places of the two revisions.
 const BEFORE: usize = 0;
@@ -45,6 +46,7 @@ pub fn experiment(
     let made = run.control(&mut world, &batches, &mut outcome);
     run.drop_world(&world);
     made?;
+    spark.left_out.lock().unwrap_or_else(PoisonError::into_inner).append(&mut run.left_out);
     count_rows(experiment, &mut outcome);
     Ok(outcome)
 }

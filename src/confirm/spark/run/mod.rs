@@ -20,6 +20,7 @@ use crate::model::{Dataset, DatasetKind, SourceFacts};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 /// A revision as Spark is to run it.
 pub struct Revision<'a> {
@@ -79,7 +80,8 @@ impl<'a, 'b> Run<'a, 'b> {
         for column in &varying {
             spark.note(format!("the column {column}"), "a word: it holds the time or chance of a run");
         }
-        Ok(Run { spark, session, revisions, names, varying, left_out: BTreeMap::new() })
+        let left_out = spark.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(Run { spark, session, revisions, names, varying, left_out })
     }
 
     pub fn revision(&self, at: usize) -> Option<&'a Revision<'a>> {

@@ -8,15 +8,18 @@ use crate::confirm::spark::PipelineCode;
 use crate::confirm::spark::expectations;
 use crate::confirm::spark::outcome::{Unregistered, UpdateAnswer};
 use crate::confirm::spark::replacements::Known;
+use crate::confirm::spark::request::typed_columns;
 use crate::confirm::spark::workspace::Runnable;
 use crate::engine::{
     ExecutionError, FlowReport, FlowStatus, Progress, Stage, UpdateKind, UpdateReport, defines_view, identity,
 };
 use crate::frontend::origin::Origin;
-use crate::frontend::sql::{Context, Portable, portable_query, portable_statements};
+use crate::frontend::sql::{Context, Portable, PortableQuery, portable_query, portable_statements};
 use crate::model::{DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Platform};
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeSet;
+
+/// How the reason begins why a flow is left out because of another one.
+const READS_MISSING: &str = "it reads ";
 
 /// Times that an update is tried anew without what Spark cannot take.
 const ATTEMPTS: usize = 8;
@@ -85,14 +88,18 @@ impl Run<'_, '_> {
             places: &world.places,
             table_format: spark.settings.table_format.as_deref(),
             lakeflow: is_lakeflow(revision, pipeline),
+            views: None,
         };
         let context = Context::in_pipeline(Origin::default(), pipeline);
         let files = self.files(revision, pipeline, &known, &context)?;
         let request = self.request(world, revision, (pipeline, &known), members, kind, files);
         let mut answer = |question: &Json| {
             let text = question.get("sql").and_then(Json::as_str).unwrap_or_default();
+            let views = question.get("views").and_then(Json::as_object);
+            let known = Known { views, ..known };
             match portable_query(text, &context, &known) {
-                Ok(sql) => json!({ "sql": sql }),
+                Ok(PortableQuery::Query(sql)) => json!({ "sql": sql }),
+                Ok(PortableQuery::Command(name)) => json!({ "command": name }),
                 Err(reason) => json!({ "refused": reason }),
             }
         };
@@ -172,8 +179,13 @@ impl Run<'_, '_> {
         let root = self.session.workspace.code(at);
         let unit = code.pipelines.iter().find(|code| code.key == pipeline.key);
         let roots = unit.iter().flat_map(|unit| &unit.python_roots).map(|folder| root.join(folder)).collect::<Vec<_>>();
-        let wanted: BTreeSet<String> =
-            members.iter().map(|(_, _, flow)| self.target(pipeline, flow).to_lowercase()).collect();
+        let wanted: Map<String, Json> = members
+            .iter()
+            .map(|(_, _, flow)| {
+                let file = flow.place.span().map(|span| root.join(span.path.as_ref()));
+                (self.target(pipeline, flow).to_lowercase(), json!(file.unwrap_or_else(|| root.clone())))
+            })
+            .collect();
         let kinds: Map<String, Json> = pipeline
             .datasets
             .iter()
@@ -217,11 +229,24 @@ impl Run<'_, '_> {
             "left_out": self.left_out.keys().collect::<Vec<_>>(),
             "kinds": kinds,
             "filters": known.filters(),
+            "columns": self.known_columns(revision, pipeline),
             "table_format": self.spark.settings.table_format,
             "full_refresh": full_refresh,
             "full_refresh_all": *kind == UpdateKind::FullRefreshAll,
             "refresh": refresh,
         })
+    }
+
+    /// Columns of the pipeline's datasets as their definitions give them, where all are known.
+    fn known_columns(&self, (_, Revision { analysis, .. }): At<'_>, pipeline: &Pipeline) -> Map<String, Json> {
+        let mut columns = Map::new();
+        for flow in analysis.flows.iter().filter(|flow| flow.schema.complete) {
+            let of_pipeline = analysis.workspace.pipelines.get(flow.pipeline).filter(|other| other.key == pipeline.key);
+            if let Some(definition) = of_pipeline.and_then(|pipeline| pipeline.flows.get(flow.flow)) {
+                columns.insert(self.target(pipeline, definition).to_lowercase(), json!(typed_columns(&flow.schema)));
+            }
+        }
+        columns
     }
 
     /// A flow's target as the driver knows it.
@@ -270,9 +295,10 @@ impl Run<'_, '_> {
                 continue;
             }
             let first = error.message.lines().next().unwrap_or_default();
-            let missing = self.left_out.keys().find(|table| first.contains(&format!("`{table}`")));
+            let missing = self.left_out.iter().find(|(table, _)| first.contains(&format!("`{table}`")));
             let reason = match missing {
-                Some(table) => format!("it reads {table}, which Apache Spark could not be given"),
+                Some((_, why)) if why.starts_with(READS_MISSING) => why.clone(),
+                Some((table, why)) => format!("{READS_MISSING}{table}, which was left out: {why}"),
                 None => reason(&error, first),
             };
             for target in targets {
