@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Versions of Apache Spark that the confirmation was tested with.
-pub const TESTED: &str = "4.3";
+pub const TESTED: &str = "4.1, 4.2 and 4.3";
 
 /// A Python with `pyspark[pipelines]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,32 @@ import types
 from failures import NoEquivalent
 
 
+@contextlib.contextmanager
+def answered_here(client):
+    """Spark 4.1 refuses in the client what later servers refuse, for every session: here only rows of this one are refused."""
+    try:
+        from pyspark.pipelines import block_connect_access as block
+    except ImportError:
+        yield
+        return
+
+    def refused(*_args, **_kwargs):
+        from pyspark.errors import PySparkException
+
+        raise PySparkException(errorClass="ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION", messageParameters={})
+
+    fetching = [name for name in ("to_table", "to_table_as_iterator", "to_pandas") if hasattr(client, name)]
+    names, block.BLOCKED_RPC_NAMES = block.BLOCKED_RPC_NAMES, []
+    for name in fetching:
+        setattr(client, name, refused)
+    try:
+        yield
+    finally:
+        block.BLOCKED_RPC_NAMES = names
+        for name in fetching:
+            delattr(client, name)
+
+
 class Frames:
     """Answers what code asks of frames; knows datasets by the names that plans read them under."""
 
@@ -49,7 +75,8 @@ class Frames:
 
         client._analyze = analyze
         try:
-            yield
+            with answered_here(client):
+                yield
         finally:
             del client._analyze
             if self._session is not None:
