@@ -20,10 +20,14 @@ pub fn last_part(name: &str) -> &str {
     name.rsplit(['/', '.']).next().unwrap_or(name)
 }
 
-/// A table of the world by the last part of its name; the folders of sources are none.
+/// A table of the world by the last part of its name, one that flows write before a source of the same name; the folders of
+/// sources are none.
 pub fn table<'a>(world: &'a World, name: &str) -> Option<&'a Table> {
-    let found = world.tables.iter().find(|(at, _)| last_part(at) == last_part(name) && !at.starts_with("/sources"))?;
-    Some(found.1)
+    let named = |(at, _): &(&String, &Table)| last_part(at) == last_part(name) && !at.starts_with("/sources");
+    let written =
+        |table: &Table| table.commits.iter().flat_map(|commit| &commit.added).any(|file| file.writer.is_some());
+    let found: Vec<&Table> = world.tables.iter().filter(named).map(|(_, table)| table).collect();
+    found.iter().find(|table| written(table)).or(found.first()).copied()
 }
 
 pub fn location(world: &World, name: &str) -> Option<String> {
