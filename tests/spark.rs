@@ -145,7 +145,7 @@ impl Server {
         }
         command.arg("spark-internal").current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("spark-submit starts");
-        wait_until("the server listens", 90, || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        wait_until("the server listens", 180, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Server { process, folder, port }
     }
 
@@ -184,8 +184,8 @@ fn a_remote_server_is_left_as_it_was() {
 
     let mut running = pipelint(name, temporary.path(), &arguments);
     interrupted(running.env("PIPELINT_SPARK_TOKEN", TOKEN), || server.schemas() > 0);
-    wait_until("the schema is dropped", 30, || server.schemas() == 0);
-    wait_until("what was temporary is gone", 30, || entries(temporary.path()) == 0);
+    wait_until("the schema is dropped", 60, || server.schemas() == 0);
+    wait_until("what was temporary is gone", 60, || entries(temporary.path()) == 0);
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn an_interrupted_run_leaves_nothing() {
     let arguments = ["run", "before", "--data", "data", "--engine", "spark"];
     let made = || folders(temporary.path()).any(|run| run.join("warehouse").is_dir() && run.join("local").is_dir());
     interrupted(&mut pipelint(CASES[1].0, temporary.path(), &arguments), made);
-    wait_until("what was temporary is gone", 30, || entries(temporary.path()) == 0);
+    wait_until("what was temporary is gone", 60, || entries(temporary.path()) == 0);
     let of_run = |command: &str| command.contains(&*temporary.path().to_string_lossy());
-    wait_until("its processes have ended", 30, || !commands().iter().any(|command| of_run(command)));
+    wait_until("its processes have ended", 60, || !commands().iter().any(|command| of_run(command)));
 }
 
 fn folders(parent: &Path) -> impl Iterator<Item = PathBuf> {
@@ -207,7 +207,7 @@ fn folders(parent: &Path) -> impl Iterator<Item = PathBuf> {
 /// Starts pipelint and sends it what Ctrl-C sends once `holds`.
 fn interrupted(command: &mut Command, holds: impl FnMut() -> bool) {
     let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("pipelint starts");
-    wait_until("the run is under way", 90, holds);
+    wait_until("the run is under way", 180, holds);
     let sent = Command::new("kill").args(["-INT", &process.id().to_string()]).status().expect("kill starts");
     assert!(sent.success());
     let ended = process.wait().expect("it ends");
