@@ -318,3 +318,37 @@ def totals():
         assert!(replaced.contains(&expected), "{expected:?} is not in {replaced:#?}");
     }
 }
+
+/// Spark 4.3 takes `withColumn` on a table of the pipeline and computes it, at a later update of a materialized view, on the rows of
+/// the first; on Lakeflow every update sees them all.
+#[test]
+fn a_materialized_view_with_added_columns_sees_the_rows_of_every_update() {
+    let Some(_turn) = turn() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        let at = folder.path().join(path);
+        std::fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        std::fs::write(at, text).expect("a file");
+    };
+    let source = "platform: lakeflow\nsources:\n- name: main.raw.events\n  schema: 'id BIGINT, k STRING'\n";
+    write("code/pipelint.yaml", source);
+    write(
+        "code/pipeline.py",
+        "import dlt\nfrom pyspark.sql import functions as F\n\n@dlt.table\ndef bronze():\n    return spark.readStream.table('main.raw.events')\n\n\
+         @dlt.table\ndef added():\n    return dlt.read('bronze').withColumn('k', F.trim('k')).withColumn(colName='n', col=F.lit(1))\n\n\
+         @dlt.table\ndef renamed():\n    return dlt.read('bronze').withColumnRenamed('k', 'kind')\n",
+    );
+    write("data/batch1/main.raw.events.json", "{\"id\": 1, \"k\": \"a\"}\n");
+    write("data/batch2/main.raw.events.json", "{\"id\": 2, \"k\": \" b\"}\n{\"id\": 3, \"k\": \"c\"}\n");
+    let output = Command::new(env!("CARGO_BIN_EXE_pipelint"))
+        .current_dir(folder.path())
+        .args(["run", "code", "--data", "data", "--engine", "spark", "--format", "json"])
+        .output()
+        .expect("pipelint starts");
+    let report = report(&output);
+    let flows = report["updates"][1]["flows"].as_array().expect("flows");
+    assert_eq!(flows.len(), 3, "{report:#}");
+    for flow in flows {
+        assert_eq!(flow["table_rows"], serde_json::json!({ "before": 1, "after": 3 }), "{flow:#}");
+    }
+}

@@ -2,7 +2,8 @@
 
 `drop`, `fillna`, `dropna` and `withWatermark` make the server analyse what they are given (`SparkConnectPlanner`, by
 `Dataset.ofRows`), so that a query function cannot use them on a dataset of its own pipeline, which is no table yet. On Lakeflow
-it can. Their equivalents are analysed with the graph.
+it can. Their equivalents are analysed with the graph. So are those of `withColumn` and `withColumnRenamed`, which Spark 4.3 takes and then
+computes, at the second update of a materialized view, on the rows of the first.
 """
 
 import contextlib
@@ -62,6 +63,29 @@ def name_of(given):
     return None
 
 
+def with_column(frame, own, colName, col):
+    return with_columns(frame, lambda frame, _columns: own(frame, colName, col), {colName: col})
+
+
+def with_columns(frame, own, colsMap):
+    given = {name.lower(): (name, value) for name, value in colsMap.items()}
+    fields = [field.name for field in frame.schema.fields]
+    if len(given) < len(colsMap) or len({name.lower() for name in fields}) < len(fields):
+        return own(frame, colsMap)
+    cells = [given.pop(name.lower(), (name, column(name))) for name in fields]
+    return frame.select(*[value.alias(name) for name, value in [*cells, *given.values()]])
+
+
+def with_column_renamed(frame, own, existing, new):
+    return with_columns_renamed(frame, own, {existing: new})
+
+
+def with_columns_renamed(frame, _own, colsMap):
+    given = {name.lower(): new for name, new in colsMap.items()}
+    fields = [field.name for field in frame.schema.fields]
+    return frame.select(*[column(name).alias(given.get(name.lower(), name)) for name in fields])
+
+
 def filled(frame, own, value, subset=None):
     from pyspark.sql import functions as F
 
@@ -114,6 +138,10 @@ def on_datasets(frames, define_view):
         "fillna": (filled, "a selection"),
         "dropna": (complete, "a filter"),
         "withWatermark": (watermarked, "WATERMARK of a view"),
+        "withColumns": (with_columns, "a selection"),
+        "withColumn": (with_column, "a selection"),
+        "withColumnsRenamed": (with_columns_renamed, "a selection"),
+        "withColumnRenamed": (with_column_renamed, "a selection"),
     }
     saved = {name: getattr(DataFrame, name) for name in replaced}
 
