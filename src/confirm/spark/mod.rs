@@ -84,8 +84,6 @@ pub struct Hands<'a> {
     pub storage: PathBuf,
     /// Where a source's batches lie, by the name of its table, as `batchN.*`.
     pub sources: PathBuf,
-    /// The schema with the tables.
-    pub schema: String,
     sql: &'a mut dyn FnMut(&str) -> Result<(), NotRun>,
 }
 

@@ -91,8 +91,13 @@ fn choose(tables: &BTreeSet<String>, others: &BTreeMap<String, String>, views: &
     names
 }
 
+/// A text as part of a folder's or a table's name.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
 fn sanitized(name: &str) -> String {
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    let plain = plain(name);
     if plain.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { format!("t_{plain}") } else { plain }
 }
 

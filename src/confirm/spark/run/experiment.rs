@@ -124,7 +124,6 @@ impl Run<'_, '_> {
         between(&mut Hands {
             storage: world.folder.join("storage"),
             sources: world.folder.join("sources"),
-            schema: world.schema.clone(),
             sql: &mut sql,
         })
     }

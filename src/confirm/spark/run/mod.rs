@@ -8,7 +8,7 @@ mod update;
 pub use experiment::experiment;
 
 use super::driver::StepError;
-use super::names::Names;
+use super::names::{Names, plain};
 use super::outcome::table_rows;
 use super::replacements::is_stored;
 use super::request::{Place, columns, stored_format};
@@ -264,6 +264,5 @@ fn sink_place(world: &World, sink: &Dataset) -> Json {
     let own = sink.format.as_deref().filter(|format| matches!(*format, "json" | "csv" | "orc" | "text"));
     let format = own.unwrap_or("parquet");
     let place = dataset_location(sink).unwrap_or_else(|| sink.name.key());
-    let name: String = place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    json!({ "folder": format!("{}/sinks/{name}", world.storage), "format": format })
+    json!({ "folder": format!("{}/sinks/{}", world.storage, plain(&place)), "format": format })
 }

@@ -6,6 +6,7 @@ use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::confirm::NotRun;
 use crate::confirm::spark::PipelineCode;
 use crate::confirm::spark::expectations;
+use crate::confirm::spark::names::plain;
 use crate::confirm::spark::outcome::{Unregistered, UpdateAnswer};
 use crate::confirm::spark::replacements::Known;
 use crate::confirm::spark::request::typed_columns;
@@ -387,8 +388,7 @@ impl Run<'_, '_> {
 /// Checkpoints lie where the user's `storage` says, each in a folder of this run: another storage is another folder.
 fn storage(world: &World, pipeline: &Pipeline) -> String {
     let identity = pipeline.storage.as_deref().unwrap_or(&pipeline.key);
-    let name: String = identity.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("{}/{name}", world.storage)
+    format!("{}/{}", world.storage, plain(identity))
 }
 
 fn running(pipeline: &str, revision: &str, world: &str) -> String {
