@@ -20,6 +20,8 @@ enum Cause {
     Duplicated,
     /// Rows are wrong or missing.
     Wrong,
+    /// What its rows are cannot be told.
+    Unknown,
     /// New rows follow another logic than old ones.
     Mixed,
     /// Nothing is written into it any more.
@@ -131,11 +133,13 @@ fn causes<'a>(diff: &'a Diff, assessment: &Assessment) -> BTreeMap<(String, Stri
 }
 
 fn cause(flow: &FlowAssessment) -> Option<Cause> {
-    if flow.full_refresh == FullRefresh::Required && flow.effect < Effect::Orphaned {
+    if flow.full_refresh == FullRefresh::Required && !matches!(flow.effect, Effect::Orphaned | Effect::Dropped) {
         return Some(Cause::Refreshed);
     }
     match flow.effect {
         Effect::None | Effect::Ignored | Effect::Refused | Effect::Invalid => None,
+        // What cannot be told of a table cannot be told of its readers.
+        Effect::Unknown => Some(Cause::Unknown),
         Effect::Mixed => Some(Cause::Mixed),
         Effect::Recomputed => Some(Cause::Recomputed),
         Effect::Replayed => Some(Cause::Duplicated),
@@ -226,6 +230,11 @@ impl<'a> Reader<'a> {
                 format!("takes the doubled rows of `{upstream}` over as new ones"),
             ),
             Cause::Wrong => (Effect::WrongRows, Some(Cause::Wrong), format!("takes wrong rows of `{upstream}` over")),
+            Cause::Unknown => (
+                Effect::Unknown,
+                Some(Cause::Unknown),
+                format!("reads `{upstream}`, of which it cannot be told what happens to it"),
+            ),
             Cause::Mixed => (
                 Effect::Mixed,
                 Some(Cause::Mixed),

@@ -37,28 +37,56 @@ macro_rules! words {
 }
 
 words! {
-    /// What happens to the data, from harmless to worst; the order is that of severity.
+    /// What happens to the data, from harmless to worst: an update that stops harms nobody's numbers, a silent loss does.
     Effect {
         /// The table is what a full refresh would give.
         None = "none",
         /// The edit is valid and does nothing on an existing checkpoint.
         Ignored = "ignored",
-        /// Rows written before keep the old logic, rows written after have the new one.
-        Mixed = "mixed",
         /// A materialized view is computed anew.
         Recomputed = "recomputed",
+        /// Rows written before keep the old logic, rows written after have the new one.
+        Mixed = "mixed",
+        /// It cannot be told: differing symbols, a query that was not run, no row that could have shown a difference.
+        Unknown = "unknown",
+        /// The new pipeline does not run at all, not even from nothing.
+        Invalid = "invalid",
+        /// The update fails until somebody acts.
+        Refused = "refused",
+        /// A table stops being written and stays behind under its old name.
+        Orphaned = "orphaned",
         /// A flow starts on an empty checkpoint and reads its source again into a table that keeps its rows.
         Replayed = "replayed",
         /// The flow resumes without an error and new rows are wrong or missing.
         WrongRows = "wrong-rows",
-        /// The update fails until somebody acts.
-        Refused = "refused",
-        /// The new pipeline does not run at all, not even from nothing.
-        Invalid = "invalid",
-        /// A table stops being written and stays behind under its old name.
-        Orphaned = "orphaned",
         /// The platform deletes the table and its data.
         Dropped = "dropped",
+    }
+}
+
+impl Effect {
+    /// What shows where several effects meet in one update of one flow: an update that stops writes no wrong rows, and a table
+    /// that is left behind or deleted is not updated at all. (The order of the type compares outcomes: stopping is better.)
+    pub fn together(effects: impl IntoIterator<Item = Effect>) -> Effect {
+        let precedence = |effect: &Effect| match effect {
+            Effect::None => 0,
+            Effect::Ignored => 1,
+            Effect::Recomputed => 2,
+            Effect::Mixed => 3,
+            Effect::Unknown => 4,
+            Effect::Replayed => 5,
+            Effect::WrongRows => 6,
+            Effect::Refused => 7,
+            Effect::Invalid => 8,
+            Effect::Orphaned => 9,
+            Effect::Dropped => 10,
+        };
+        effects.into_iter().max_by_key(precedence).unwrap_or(Effect::None)
+    }
+
+    /// The update stops: nothing is written until somebody acts.
+    pub fn stops(self) -> bool {
+        matches!(self, Effect::Refused | Effect::Invalid)
     }
 }
 

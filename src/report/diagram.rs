@@ -109,7 +109,7 @@ pub enum Weight {
 pub fn weight(effect: Effect) -> Weight {
     match effect {
         Effect::None | Effect::Ignored => Weight::Harmless,
-        Effect::Mixed | Effect::Recomputed => Weight::Notable,
+        Effect::Mixed | Effect::Unknown | Effect::Recomputed => Weight::Notable,
         _ => Weight::Harmful,
     }
 }

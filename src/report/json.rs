@@ -80,7 +80,7 @@ fn flow(flow: &FlowVerdict) -> Value {
         "dataset": flow.dataset.to_string(),
         "status": flow.status.as_str(),
         "effect": flow.effect.as_str(),
-        "allowed": flow.open < flow.effect,
+        "allowed": flow.open != flow.effect,
         "full_refresh": flow.full_refresh.as_str(),
         "confirmation": flow.confirmation.as_ref().map(|told| confirmation(told, flow.engine)),
         "findings": flow.findings,

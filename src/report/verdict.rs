@@ -206,7 +206,7 @@ impl Confirmation {
 fn same_outcome(claimed: Effect, observed: Effect) -> Option<bool> {
     match (claimed, observed) {
         _ if claimed == observed => Some(true),
-        (Effect::Orphaned | Effect::Dropped, _) => None,
+        (Effect::Orphaned | Effect::Dropped | Effect::Unknown, _) | (_, Effect::Unknown) => None,
         (Effect::Ignored, Effect::None | Effect::Mixed) => Some(true),
         // Computed anew, with the rows that were there.
         (Effect::Recomputed, Effect::None) => Some(true),

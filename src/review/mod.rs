@@ -350,7 +350,7 @@ fn open_effect(assessed: &FlowAssessment, findings: &[Finding]) -> Option<Effect
     if open().any(|finding| finding.observed) {
         return None;
     }
-    Some(open().map(|finding| finding.effect).max().unwrap_or(Effect::None))
+    Some(Effect::together(open().map(|finding| finding.effect)))
 }
 
 fn verdict(

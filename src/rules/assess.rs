@@ -118,7 +118,7 @@ fn assess_flow(pair: &FlowPair, findings: &[Finding]) -> FlowAssessment {
     let concerned: Vec<usize> =
         (findings.iter().enumerate()).filter(|(_, finding)| concerns(finding, pair)).map(|(index, _)| index).collect();
     let of = || concerned.iter().filter_map(|index| findings.get(*index));
-    let effect = of().map(|finding| finding.effect).max().unwrap_or(Effect::None);
+    let effect = Effect::together(of().map(|finding| finding.effect));
     let mut worst = of().filter(|finding| finding.effect == effect).peekable();
     FlowAssessment {
         effect,
@@ -187,7 +187,7 @@ fn stopped_updates(diff: &Diff, findings: &[Finding]) -> Vec<Change> {
     for finding in findings {
         let class = finding.error_class.as_deref().unwrap_or_default();
         let stops = STOPS_THE_UPDATE.iter().any(|name| class.starts_with(name)) || finding.rule == "flow-invalid";
-        if stops && finding.effect >= Effect::Refused {
+        if stops && finding.effect.stops() {
             stopped.entry(&finding.pipeline).or_default().push(finding);
         }
     }

@@ -81,6 +81,7 @@ fn happens(who: &str, many: bool, effect: Effect) -> String {
     let verb = match effect {
         Effect::None => of("goes on unchanged", "go on unchanged"),
         Effect::Ignored => return format!("{who}: the edit does nothing on the existing checkpoint"),
+        Effect::Unknown => of("cannot be judged", "cannot be judged"),
         Effect::Mixed => of("keeps old rows with the old logic", "keep old rows with the old logic"),
         Effect::Recomputed => of("is computed anew", "are computed anew"),
         Effect::Replayed => of("reads everything again: duplicates", "read everything again: duplicates"),

@@ -78,7 +78,7 @@ impl Paint {
     pub fn effect(self, effect: Effect, text: &str) -> String {
         match effect {
             Effect::None | Effect::Ignored => self.wrap("32", text),
-            Effect::Mixed | Effect::Recomputed => self.wrap("33", text),
+            Effect::Mixed | Effect::Unknown | Effect::Recomputed => self.wrap("33", text),
             _ => self.wrap("1;31", text),
         }
     }
