@@ -8,6 +8,7 @@ pub mod comments;
 mod jobs;
 pub mod notebook;
 pub mod origin;
+mod pyspark;
 pub mod python;
 pub mod sql;
 mod text;

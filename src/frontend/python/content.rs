@@ -2,9 +2,9 @@
 //! layout, comments, docstrings, places, and of the names that helpers go by.
 
 use super::interpret::{Interpreter, header_place};
-use super::pyspark::opaque;
 use super::syntax::{Fingerprint, Token};
 use super::value::{Arguments, Class, Function, Value};
+use crate::frontend::pyspark::opaque;
 use crate::model::{CodeUnit, Opaque, Place, Span};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -167,7 +167,7 @@ impl Contents {
                 use std::hash::Hash;
                 expr.hash(hash);
             }
-            Value::Schema(schema) => hash.text(&super::pyspark::functions::ddl(&schema.borrow().fields)),
+            Value::Schema(schema) => hash.text(&crate::frontend::pyspark::functions::ddl(&schema.borrow().fields)),
             other => hash.text(other.type_name()),
         }
     }

@@ -11,17 +11,14 @@
 //! `unknown-name`, `unknown-call`, `unknown-item`, `unknown-argument`, `unknown-operation`, `unknown-syntax`, `unknown-type`,
 //! `unknown-sql`, `unknown-expectations`, `not-a-dataframe`, `python-raises`, `too-deep`, `too-long`, `uncalled-factory`.
 
-mod batch;
-mod builtins;
-mod content;
-mod dlt;
-mod frames;
-mod interpret;
-mod pyspark;
-mod scope;
-mod sql_text;
-mod syntax;
-mod value;
+pub(in crate::frontend) mod builtins;
+pub(in crate::frontend) mod content;
+pub(in crate::frontend) mod frames;
+pub(in crate::frontend) mod interpret;
+pub(in crate::frontend) mod scope;
+pub(in crate::frontend) mod sql_text;
+pub(in crate::frontend) mod syntax;
+pub(in crate::frontend) mod value;
 
 pub use syntax::comments;
 
@@ -29,6 +26,7 @@ pub use syntax::comments;
 mod tests;
 
 use super::Definitions;
+use super::pyspark::{batch, dlt};
 use crate::project::{Language, Unit};
 use crate::revision::Tree;
 use interpret::{Interpreter, ProjectFiles};

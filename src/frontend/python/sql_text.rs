@@ -1,8 +1,8 @@
 //! SQL text inside Python, handed to the SQL frontend.
 
-use super::batch;
 use super::interpret::Interpreter;
 use crate::frontend::origin::Origin;
+use crate::frontend::pyspark::batch;
 use crate::frontend::sql::{self, Context, Problems, Session, Statement};
 use crate::model::{DataType, Expr, GeneratedColumn, Place, Plan, Schema, WriteOperation};
 use std::rc::Rc;

@@ -3,8 +3,8 @@
 use super::data::{file_text, parse_data};
 use super::functions::charge;
 use super::paths::{dirname, join_paths};
+use crate::frontend::pyspark::column;
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::column;
 use crate::frontend::python::value::{Arguments, Function, Partial, Text, Value};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -387,9 +387,7 @@ pub fn method(
         (Value::Timestamp(_), "replace" | "astimezone") => Some(receiver.clone()),
         (Value::Duration(micros), "total_seconds") => Some(Value::Float(*micros as f64 / 1e6)),
         (Value::BoundNative { receiver, name: accessor }, _) => match (receiver.as_ref(), accessor.as_ref()) {
-            (Value::Frame(frame), "na") => {
-                crate::frontend::python::pyspark::na::method(interpreter, frame, name, arguments)?
-            }
+            (Value::Frame(frame), "na") => crate::frontend::pyspark::na::method(interpreter, frame, name, arguments)?,
             _ => None,
         },
         _ => None,

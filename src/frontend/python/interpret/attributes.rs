@@ -1,9 +1,9 @@
 //! Attributes: reading and assigning `x.name`.
 
 use super::{Eval, Interpreter};
+use crate::frontend::pyspark::dlt;
+use crate::frontend::pyspark::{self, column, dataframe, session};
 use crate::frontend::python::builtins;
-use crate::frontend::python::dlt;
-use crate::frontend::python::pyspark::{self, column, dataframe, session};
 use crate::frontend::python::value::{Arguments, MethodKind, Value};
 use crate::model::Place;
 use std::rc::Rc;

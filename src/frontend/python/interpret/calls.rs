@@ -1,9 +1,9 @@
 //! Calls: arguments, binding of parameters, and running a function's body.
 
 use super::{Activation, Eval, Interpreter, MAX_CALLS, Stop};
+use crate::frontend::pyspark;
+use crate::frontend::pyspark::dlt;
 use crate::frontend::python::builtins;
-use crate::frontend::python::dlt;
-use crate::frontend::python::pyspark;
 use crate::frontend::python::scope::{Scope, ScopeKind};
 use crate::frontend::python::syntax::{Argument, Expression, ExpressionKind, ParameterKind, Range};
 use crate::frontend::python::value::{Arguments, Dict, Function, List, Partial, Value};

@@ -3,7 +3,7 @@
 use super::{Eval, Interpreter};
 use crate::frontend::notebook;
 use crate::frontend::origin::Origin;
-use crate::frontend::python::dlt;
+use crate::frontend::pyspark::dlt;
 use crate::frontend::python::scope::Scope;
 use crate::frontend::python::syntax::{ImportedName, Range};
 use crate::frontend::python::value::{ModuleValue, SourceText, Value};

@@ -17,13 +17,13 @@ mod statements;
 pub use imports::ProjectFiles;
 pub use statements::header_place;
 
-use super::batch::Recorder;
 use super::content::Contents;
-use super::dlt::Registry;
 use super::scope::{Scope, ScopeKind};
 use super::syntax::{Module, Range};
 use super::value::{Choice, Function, ModuleValue, SourceText, Unknown, Value};
 use crate::frontend::Definitions;
+use crate::frontend::pyspark::batch::Recorder;
+use crate::frontend::pyspark::dlt::Registry;
 use crate::frontend::sql::Session;
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Place, Plan, Repetition, Span};
 use std::collections::{BTreeMap, BTreeSet};

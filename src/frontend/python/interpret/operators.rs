@@ -1,7 +1,7 @@
 //! Operators, comparisons, subscripts and string formatting.
 
 use super::{Eval, Interpreter, MAX_ITEMS, MAX_TEXT, Stop};
-use crate::frontend::python::pyspark::column;
+use crate::frontend::pyspark::column;
 use crate::frontend::python::scope::Scope;
 use crate::frontend::python::syntax::{Expression, Range};
 use crate::frontend::python::value::{Arguments, List, Text, Value};

@@ -526,7 +526,7 @@ fn method_kind(decorator: &Expression) -> Option<MethodKind> {
 }
 
 fn knows_decorator(path: &str) -> bool {
-    crate::frontend::python::dlt::is_library(path)
+    crate::frontend::pyspark::dlt::is_library(path)
         || path.starts_with("pyspark.")
         || path.starts_with("functools.partial")
 }

@@ -41,7 +41,7 @@ pub(super) fn method(
         }
         // These change where and how rows are computed, not which.
         "cache" | "persist" | "checkpoint" | "localCheckpoint" => {
-            crate::frontend::python::batch::materialize(interpreter, frame, place);
+            crate::frontend::pyspark::batch::materialize(interpreter, frame, place);
             Value::Frame(frame.clone())
         }
         "unpersist" | "repartition" | "coalesce" | "hint" | "repartitionByRange" | "withMetadata" | "observe"

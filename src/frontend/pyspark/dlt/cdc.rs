@@ -1,8 +1,8 @@
 //! `create_auto_cdc_flow`, `apply_changes` and the forms from snapshots.
 
 use super::registration::FlowDraft;
+use crate::frontend::pyspark::{column, column_names, frame, opaque, reader};
 use crate::frontend::python::interpret::Interpreter;
-use crate::frontend::python::pyspark::{column, column_names, frame, opaque, reader};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Reader, Value};
 use crate::model::{CdcSpec, ColumnSelection, Expr, FlowKind, Node, Plan, Read, ScdType, Schema, Source};

@@ -2,8 +2,8 @@
 //! (docs.databricks.com: "REPLACE WHERE flows", "replace_flow").
 
 use super::cdc::condition;
+use crate::frontend::pyspark::column_names;
 use crate::frontend::python::interpret::Interpreter;
-use crate::frontend::python::pyspark::column_names;
 use crate::frontend::python::value::Arguments;
 use crate::model::FlowKind;
 

@@ -1,8 +1,8 @@
 //! Methods of a DataFrame that change its columns.
 
+use crate::frontend::pyspark::column::{self, alias, operand};
+use crate::frontend::pyspark::{column_names, derive, opaque, types};
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::column::{self, alias, operand};
-use crate::frontend::python::pyspark::{column_names, derive, opaque, types};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Frame, Value};
 use crate::model::{Expr, Node, Schema};

@@ -2,8 +2,8 @@
 
 use super::registration::decorated;
 use crate::frontend::content_hash;
+use crate::frontend::pyspark::opaque;
 use crate::frontend::python::interpret::Interpreter;
-use crate::frontend::python::pyspark::opaque;
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Value};
 use crate::model::{Expectation, Expr, OnViolation, Place};

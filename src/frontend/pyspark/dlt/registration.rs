@@ -3,9 +3,9 @@
 use super::expectations::{self, is_callable, of_arguments, of_function, undecorated};
 use super::gaps::{report_gaps, report_names, report_uncalled, usual_hint};
 use super::replace;
+use crate::frontend::pyspark::{self, column_names, option_text, types};
 use crate::frontend::python::interpret::Eval;
 use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
-use crate::frontend::python::pyspark::{self, column_names, option_text, types};
 use crate::frontend::python::value::{Arguments, Decorated, Function, Value};
 use crate::model::{
     CodeUnit, Dataset, DatasetKind, Diagnostic, DiagnosticLevel, Expectation, Flow, FlowKind, Node, Place, Plan,

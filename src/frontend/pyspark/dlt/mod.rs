@@ -9,9 +9,9 @@ mod replace;
 
 pub use registration::{Registry, finish};
 
-use super::interpret::{Eval, Interpreter};
-use super::pyspark::reader;
-use super::value::{Arguments, Reader, Value};
+use crate::frontend::pyspark::reader;
+use crate::frontend::python::interpret::{Eval, Interpreter};
+use crate::frontend::python::value::{Arguments, Reader, Value};
 use std::sync::Arc;
 
 /// The library under one name, however it is imported.

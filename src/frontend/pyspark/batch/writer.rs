@@ -1,7 +1,7 @@
 //! DataFrameWriter and DataFrameWriterV2, and streaming writers whose rows a function writes.
 
+use crate::frontend::pyspark::{self, option_text, reader::table_name};
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::{self, option_text, reader::table_name};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Value, Writer};
 use crate::model::{

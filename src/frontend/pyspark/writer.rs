@@ -1,7 +1,7 @@
 //! `df.writeStream`: plain Structured Streaming queries. A batch `df.write` goes to `batch`.
 
 use super::{column_names, option_text};
-use crate::frontend::python::batch;
+use crate::frontend::pyspark::batch;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Value, Writer};
 use crate::model::{CodeUnit, OutputMode, SinkTarget, StreamWrite};

@@ -1,7 +1,9 @@
 //! The part of PySpark that pipelines are written in, lowered to plans and expressions.
 
+pub mod batch;
 pub mod column;
 pub mod dataframe;
+pub mod dlt;
 pub mod functions;
 mod grouped;
 mod known_schema;
@@ -14,9 +16,8 @@ pub mod types;
 pub mod window;
 mod writer;
 
-use super::batch;
-use super::interpret::{Eval, Interpreter, Stop};
-use super::value::{Arguments, Frame, Unknown, Value};
+use crate::frontend::python::interpret::{Eval, Interpreter, Stop};
+use crate::frontend::python::value::{Arguments, Frame, Unknown, Value};
 use crate::model::{DataType, Expr, Node, Opaque, Place, Plan, Schema};
 use std::rc::Rc;
 
@@ -76,7 +77,7 @@ pub fn call_method(
             }
         }
         Value::Udf(udf) if name == "asNondeterministic" => {
-            let udf = super::value::Udf { deterministic: false, ..udf.as_ref().clone() };
+            let udf = crate::frontend::python::value::Udf { deterministic: false, ..udf.as_ref().clone() };
             Ok(Some(Value::Udf(Rc::new(udf))))
         }
         _ => Ok(None),
@@ -113,7 +114,7 @@ pub fn plan_of(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) 
             let name = format!("if {}", choice.condition);
             let hint = Some("give the condition's value in the pipeline's configuration");
             interpreter.unknown_with_hint(&name, "unknown-condition", reason.as_str(), hint, choice.place.or(place));
-            let content = super::content::of_text(&choice.condition);
+            let content = crate::frontend::python::content::of_text(&choice.condition);
             let function = opaque(&name, &reason, content, choice.place.or(place));
             Plan::at(
                 Node::Opaque { function, keys: Vec::new(), output: Schema::unknown(), inputs },

@@ -1,8 +1,8 @@
 //! Methods of a DataFrame that combine it with another, or group it.
 
+use crate::frontend::pyspark::column::{self, operand};
+use crate::frontend::pyspark::{column_names, derive, grouped, opaque, plan_of};
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::column::{self, operand};
-use crate::frontend::python::pyspark::{column_names, derive, grouped, opaque, plan_of};
 use crate::frontend::python::value::{Arguments, Frame, Grouped, Value};
 use crate::model::{Expr, GroupingSets, JoinKind, JoinOn, Node, Schema, SetOperation};
 use std::rc::Rc;

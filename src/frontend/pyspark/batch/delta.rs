@@ -1,8 +1,8 @@
 //! `DeltaTable.forName(…)`: MERGE, DELETE and UPDATE by method calls.
 
-use super::super::sql_text;
+use crate::frontend::pyspark::{self, column, reader::table_name};
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::{self, column, reader::table_name};
+use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Partial, Value};
 use crate::model::{
     BatchWrite, Expr, Merge, MergeAction, MergeClause, MergeMatch, Node, Place, Plan, WriteApi, WriteOperation,

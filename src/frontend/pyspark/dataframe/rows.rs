@@ -1,8 +1,8 @@
 //! Methods of a DataFrame that keep, drop, order or rework rows.
 
+use crate::frontend::pyspark::column::{self, operand, sort_key};
+use crate::frontend::pyspark::{derive, na, types};
 use crate::frontend::python::interpret::{Eval, Interpreter};
-use crate::frontend::python::pyspark::column::{self, operand, sort_key};
-use crate::frontend::python::pyspark::{derive, na, types};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Frame, Value};
 use crate::functions::parse_interval;

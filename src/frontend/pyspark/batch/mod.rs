@@ -10,9 +10,9 @@ pub use delta::{table, table_method};
 pub use thread::{library_call, partial_method};
 pub use writer::{stream, writer_method};
 
-use super::interpret::{Eval, Interpreter};
-use super::pyspark::option_text;
-use super::value::{Arguments, Frame, Value};
+use crate::frontend::pyspark::option_text;
+use crate::frontend::python::interpret::{Eval, Interpreter};
+use crate::frontend::python::value::{Arguments, Frame, Value};
 use crate::model::{BatchWrite, DataType, Expr, Place, QualifiedName, Step, WriteApi, WriteOperation, WriteTarget};
 
 /// Steps recorded so far; inner lists are open while a branch of them runs.

@@ -1,8 +1,8 @@
 //! Plain Structured Streaming queries as flows.
 
 use super::registration::FlowDraft;
+use crate::frontend::pyspark;
 use crate::frontend::python::interpret::Interpreter;
-use crate::frontend::python::pyspark;
 use crate::frontend::python::value::{Value, Writer};
 use crate::model::{Dataset, DatasetKind, FlowKind, Place, QualifiedName, SinkTarget, StreamWrite};
 

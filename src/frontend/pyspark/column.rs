@@ -1,7 +1,7 @@
 //! The Column API.
 
 use super::size;
-use crate::frontend::python::batch;
+use crate::frontend::pyspark::batch;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Udf, Unknown, Value};
