@@ -1,0 +1,109 @@
+//! Every case of a fix: `tests/cases/fix/*/case.yaml` with `before/`, `after/` and the patched files in `fixed/`.
+//!
+//! `offers:` lists the rules whose findings get a patch, `left:` what then happens to a table. `PIPELINT_BLESS=1 cargo test --test it
+//! fixes/` rewrites `fixed/`: read the diff before you commit it.
+
+use libtest_mimic::Trial;
+use pipelint::fix::{Fixes, fixes};
+use pipelint::review::Options;
+use pipelint::revision::{Selection, open};
+use serde_yaml::Value as Yaml;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+fn fix(folder: &Path) -> Fixes {
+    let selection = Selection::Folders { before: folder.join("before"), after: folder.join("after") };
+    let comparison = open(&selection, Path::new(".")).expect("both folders are there");
+    fixes(comparison.before.as_ref(), comparison.after.as_ref(), &Options::default(), None)
+}
+
+fn check(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("case.yaml")).expect("case.yaml");
+    let case: Yaml = serde_yaml::from_str(&text).expect("case.yaml is YAML");
+    let words = |key: &str| -> Vec<String> {
+        let items = case.get(key).and_then(Yaml::as_sequence).into_iter().flatten();
+        items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let found = fix(folder);
+    let mut wrong = Vec::new();
+    let offered: Vec<String> = found.offered.iter().map(|fix| fix.rule.clone()).collect();
+    if offered != words("offers") {
+        wrong.push(format!("expected {:?}, offered {offered:?}, dropped {:?}", words("offers"), found.dropped));
+    }
+    for (table, effect) in case.get("left").and_then(Yaml::as_mapping).into_iter().flatten() {
+        let (table, effect) = (table.as_str().unwrap_or_default(), effect.as_str().unwrap_or_default());
+        let left =
+            found.offered.iter().find(|fix| fix.dataset.to_string() == table).map(|fix| fix.left.effect.as_str());
+        if left != Some(effect) {
+            wrong.push(format!("{table}: expected {effect} to be left, got {left:?}"));
+        }
+    }
+    for (path, (_, new)) in &found.files {
+        let golden = folder.join("fixed").join(path);
+        if std::env::var_os("PIPELINT_BLESS").is_some() {
+            std::fs::create_dir_all(folder.join("fixed")).expect("a folder");
+            std::fs::write(&golden, new).expect("the golden file can be written");
+        } else if std::fs::read_to_string(&golden).ok().as_ref() != Some(new) {
+            wrong.push(format!("the patched {path} is not fixed/{path}; see PIPELINT_BLESS"));
+        }
+    }
+    wrong
+}
+
+/// Writes a side of a case into a repository and commits it.
+fn commit(repository: &git2::Repository, side: &Path) {
+    let root = repository.workdir().expect("a working tree");
+    for entry in std::fs::read_dir(side).expect("the side is there") {
+        let path = entry.expect("a file").path();
+        std::fs::copy(&path, root.join(path.file_name().expect("a name"))).expect("the file can be copied");
+    }
+    let mut index = repository.index().expect("an index");
+    index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).expect("files are added");
+    index.write().expect("the index is written");
+    let tree = repository.find_tree(index.write_tree().expect("a tree")).expect("the tree");
+    let author = git2::Signature::new("Ada", "ada@example.org", &git2::Time::new(0, 0)).expect("an author");
+    let parent = repository.head().ok().and_then(|head| head.peel_to_commit().ok());
+    let parents: Vec<_> = parent.iter().collect();
+    repository.commit(Some("HEAD"), &author, &author, "change", &tree, &parents).expect("a commit");
+}
+
+fn pipelint(folder: &Path, arguments: &[&str]) {
+    let first = [OsString::from("pipelint"), "-C".into(), folder.into()];
+    pipelint::cli::main(first.into_iter().chain(arguments.iter().map(OsString::from)));
+}
+
+fn files_are_written_only_where_they_hold_what_was_compared() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/fix/sql-source-added");
+    let folder = tempfile::tempdir().expect("a folder");
+    let repository = git2::Repository::init(folder.path()).expect("a repository");
+    commit(&repository, &case.join("before"));
+    commit(&repository, &case.join("after"));
+    let file = folder.path().join("orders.sql");
+    let text = |path: &Path| std::fs::read_to_string(path).expect("the file is there");
+
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD", "--dry-run"]);
+    assert_eq!(text(&file), text(&case.join("after/orders.sql")), "a dry run writes nothing");
+
+    let edited = format!("{}-- not committed\n", text(&case.join("after/orders.sql")));
+    std::fs::write(&file, &edited).expect("the file can be written");
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD"]);
+    assert_eq!(text(&file), edited, "other changes are left alone");
+
+    std::fs::copy(case.join("after/orders.sql"), &file).expect("the file can be written");
+    pipelint(folder.path(), &["fix", "HEAD~1..HEAD"]);
+    assert_eq!(text(&file), text(&case.join("fixed/orders.sql")));
+}
+
+/// One test for each case, and what is written into a repository.
+pub fn tests() -> Vec<Trial> {
+    let case = |folder: PathBuf| {
+        crate::trial(crate::case_name("fixes", &folder), move || {
+            let wrong = check(&folder);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        })
+    };
+    let written = "files_are_written_only_where_they_hold_what_was_compared";
+    let mut tests: Vec<Trial> = crate::case_folders("fix").into_iter().map(case).collect();
+    tests.push(crate::trial(format!("fixes::{written}"), files_are_written_only_where_they_hold_what_was_compared));
+    tests
+}
