@@ -6,7 +6,8 @@
 #![allow(clippy::expect_used, clippy::print_stdout)] // a bench stops where it cannot measure, and prints what it measured
 
 use git2::{Oid, Repository, Signature, Time};
-use pipelint::review::{ConfirmWith, Options, review};
+use pipelint::reading::{ConfirmWith, Options};
+use pipelint::review::review;
 use pipelint::revision::{Selection, open};
 use std::path::Path;
 use std::time::{Duration, Instant};

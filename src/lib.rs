@@ -1,6 +1,6 @@
 //! pipelint: what happens to the data that is already there, if this change to a streaming pipeline is deployed?
 //!
-//! The map of the house, left to right; a module uses those before it, never those after it:
+//! The map of the house; a module uses those above it, never those below it (a test in `layers.rs` holds it to that):
 //!
 //! - [`model`]: what a revision says, as data. Imports nothing of ours.
 //! - [`functions`]: Spark SQL's functions: result types and evaluation.
@@ -16,12 +16,14 @@
 //! - [`policy`]: which findings are accepted: suppressions, `allow` entries, a baseline.
 //! - [`engine`]: executes plans on rows; knows `model`, `functions` and `analyze`, no rule and no change.
 //! - [`confirm`]: runs both revisions on the engine and compares what it sees with what the rules claim.
-//! - [`lint`]: scripts beside the pipelines, run twice; pipelines that would hurt themselves.
+//! - [`verdict`]: the result of a run: flows, findings, impact, plan, and what they come to.
+//! - [`reading`]: one revision read and analysed, with its configuration and its rule book.
+//! - [`lint`]: scripts next to the pipelines, run twice; pipelines that would hurt themselves.
 //! - [`review`]: the main job, from two trees to a report.
 //! - [`fix`]: patches in place of a full refresh, proved by the comparison they leave.
 //! - [`runbook`]: what to do before, during and after the deployment of a change.
-//! - [`backfill`]: a range of days of one table, filled again chunk by chunk.
 //! - [`run`]: pipelines on local rows, update after update.
+//! - [`backfill`]: a range of days of one table, filled again chunk by chunk.
 //! - [`report`]: text, JSON and the other formats.
 //! - [`cli`]: the command line.
 
@@ -41,9 +43,14 @@ pub mod lint;
 pub mod model;
 pub mod policy;
 pub mod project;
+pub mod reading;
 pub mod report;
 pub mod review;
 pub mod revision;
 pub mod rules;
 pub mod run;
 pub mod runbook;
+pub mod verdict;
+
+#[cfg(test)]
+mod layers;

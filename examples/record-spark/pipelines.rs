@@ -12,7 +12,7 @@ use pipelint::confirm::{
 use pipelint::engine::{UpdateKind, json};
 use pipelint::frontend::ParseCache;
 use pipelint::model::{DataType, Effect, Platform, QualifiedName};
-use pipelint::review::{Options, Reading, read};
+use pipelint::reading::{Options, Reading, read};
 use pipelint::revision::{Tree, open_one};
 use serde_json::{Map, Value as Json};
 use serde_yaml::Value as Yaml;

@@ -19,7 +19,7 @@ pub use proof::Proof;
 pub use range::Range;
 
 use crate::frontend::ParseCache;
-use crate::review::{self, Options};
+use crate::reading::{self, Options};
 use crate::revision::Tree;
 use crate::rules::CodeLanguage;
 use crate::runbook::Snippet;
@@ -140,7 +140,7 @@ const MAX_CHUNKS: usize = 4000;
 /// does not tell days apart.
 pub fn backfill(tree: &dyn Tree, options: &Options, request: &Request) -> Result<Backfill, Refusal> {
     let cache = ParseCache::new();
-    let reading = review::read(tree, options, &cache);
+    let reading = reading::read(tree, options, &cache);
     let scripts = crate::frontend::jobs(tree, &reading.project.scripts, &cache);
     let repository = table::Repository { tree, reading: &reading, scripts: &scripts, cache: &cache };
     match repository.find(&request.table)? {

@@ -9,7 +9,7 @@ use super::{Backfill, Chunk, Form, Refusal, Request, quoted, surroundings};
 use crate::analyze::AnalyzedFlow;
 use crate::impact::commands;
 use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, Platform};
-use crate::review::Options;
+use crate::reading::Options;
 use crate::rules::CodeLanguage;
 use crate::runbook::{Snippet, language, python, start};
 

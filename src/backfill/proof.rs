@@ -13,7 +13,7 @@ use crate::frontend::{self, ParseCache};
 use crate::lint::{Experiment, Label, Snapshot, TableFacts, effect, experiment, same_name};
 use crate::model::{Dataset, Flow, Pipeline};
 use crate::project::{Language, SourceFile, Unit};
-use crate::review::{self, Options};
+use crate::reading::{self, Options};
 use crate::revision::{ContentId, Overlay};
 use crate::rules::CodeLanguage;
 use crate::run::{self, Code, Stage, State};
@@ -123,7 +123,7 @@ pub fn of_pipeline(
     let separator = if span.path.ends_with(".sql") && !text.trim_end().ends_with(';') { ";" } else { "" };
     let patched = format!("{}{separator}\n{}", text.trim_end(), patch.text);
     let overlay = Overlay::new(repository.tree, &BTreeMap::from([(span.path.to_string(), patched)]));
-    let with_chunk = review::read(&overlay, options, &ParseCache::new());
+    let with_chunk = reading::read(&overlay, options, &ParseCache::new());
     if with_chunk.analysis.flows.len() <= repository.reading.analysis.flows.len() {
         return not_run("the printed flow could not be read");
     }

@@ -5,7 +5,7 @@ use crate::frontend::{ParseCache, Script};
 use crate::lint::{TableFacts, facts, same_name, writes_into};
 use crate::model::{BatchWrite, DatasetKind, Job, Pipeline, PipelineKind, WriteOperation};
 use crate::project::Unit;
-use crate::review::Reading;
+use crate::reading::Reading;
 use crate::revision::Tree;
 use std::collections::BTreeSet;
 

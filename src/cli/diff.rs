@@ -6,8 +6,9 @@ use crate::confirm::Data;
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
 use crate::project::ConfigFile;
+use crate::reading::{self, ConfirmWith};
 use crate::report::{self, Format, Style};
-use crate::review::{self, ConfirmWith};
+use crate::review;
 use crate::revision::{self, Comparison, Selection};
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let formats = formats(args)?;
     let folder = folder(args);
     let comparison = comparison(args, &folder)?;
-    let options = review::Options { spark: spark::options(args)?, ..options(args, &folder)? };
+    let options = reading::Options { spark: spark::options(args)?, ..options(args, &folder)? };
     let quiet = args.get_flag("quiet");
     // Spark tells its own progress.
     let progress = Progress::start("comparing", quiet || options.spark.is_some());
@@ -44,7 +45,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
 /// Compares two revisions of a repository with default options and prints the text report.
 pub(super) fn run_range(args: &ArgMatches, folder: &Path, range: &str) -> Result<(), Failure> {
     let comparison = revision::open(&Selection::parse(range), folder).map_err(failure)?;
-    let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &review::Options::default());
+    let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &reading::Options::default());
     let colors = output::colored(args.get_one::<String>("color").map(String::as_str));
     let style = Style { colors, width: output::width(), explain: false };
     output::print(&report::render(&report, Format::Text, style))
@@ -71,7 +72,7 @@ pub(super) fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison,
     revision::open(&selection, folder).map_err(failure)
 }
 
-pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
+pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<reading::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
     let confirm = match (text("confirm").as_deref(), text("data")) {
         (Some("off"), _) => ConfirmWith::Nothing,
@@ -80,7 +81,7 @@ pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<review::Option
         ),
         _ => ConfirmWith::GeneratedRows,
     };
-    Ok(review::Options { confirm, baseline: baseline(args, folder)?, ..analysis_options(args, folder)? })
+    Ok(reading::Options { confirm, baseline: baseline(args, folder)?, ..analysis_options(args, folder)? })
 }
 
 /// The accepted findings that `--baseline` names, where the command has that option.
@@ -97,7 +98,7 @@ fn read_baseline(folder: &Path, path: &str) -> Result<Baseline, Failure> {
 }
 
 /// What every subcommand that reads pipelines may be told: target, platform, configuration.
-pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<review::Options, Failure> {
+pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<reading::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
     let platform = text("platform").map(|word| word.parse()).transpose().map_err(Failure::new)?;
     let config = match text("config") {
@@ -108,7 +109,7 @@ pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<revie
             Some(ConfigFile { path, text })
         }
     };
-    Ok(review::Options { target: text("target"), platform, config, ..review::Options::default() })
+    Ok(reading::Options { target: text("target"), platform, config, ..reading::Options::default() })
 }
 
 /// Where each report goes: standard output, or a file.

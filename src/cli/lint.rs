@@ -2,8 +2,8 @@
 
 use super::{Failure, Outcome, diff};
 use crate::lint::{self, Rows};
+use crate::reading;
 use crate::report::{self, Format};
-use crate::review;
 use crate::revision;
 use clap::ArgMatches;
 
@@ -22,7 +22,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         )));
     }
     let options =
-        review::Options { baseline: diff::baseline(args, &folder)?, ..diff::analysis_options(args, &folder)? };
+        reading::Options { baseline: diff::baseline(args, &folder)?, ..diff::analysis_options(args, &folder)? };
     let given = match args.get_one::<String>("data") {
         Some(data) => Some(Rows::read(&folder.join(data)).map_err(|e| Failure::new(format!("--data: {e}")))?),
         None => None,

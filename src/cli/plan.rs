@@ -2,9 +2,10 @@
 
 use super::{Failure, Outcome, diff, output};
 use crate::backfill::{Range, Request, backfill};
+use crate::reading::{self, ConfirmWith};
 use crate::report;
 use crate::report::plan;
-use crate::review::{self, ConfirmWith};
+use crate::review;
 use crate::revision;
 use crate::runbook::runbook;
 use clap::ArgMatches;
@@ -16,7 +17,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         return run_backfill(args, &folder, table);
     }
     let comparison = diff::comparison(args, &folder)?;
-    let options = review::Options { confirm: ConfirmWith::GeneratedRows, ..diff::analysis_options(args, &folder)? };
+    let options = reading::Options { confirm: ConfirmWith::GeneratedRows, ..diff::analysis_options(args, &folder)? };
     let examination = review::examine(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     if examination.report.flows.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(

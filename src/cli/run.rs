@@ -7,8 +7,8 @@ use crate::confirm::{self, Data, NotRun};
 use crate::engine::UpdateKind;
 use crate::frontend::ParseCache;
 use crate::model::QualifiedName;
+use crate::reading::{self, Reading, SparkOptions};
 use crate::report::run as report;
-use crate::review::{self, Reading, SparkOptions};
 use crate::revision::{self, Tree};
 use crate::run::{self, Code, OnSpark, RunReport, Stage, State, Step};
 use clap::ArgMatches;
@@ -71,7 +71,7 @@ impl Opened {
 fn open(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Opened, Failure> {
     let tree = revision::open_one(target, folder).map_err(diff::failure)?;
     let options = diff::analysis_options(args, folder)?;
-    let reading = review::read(tree.as_ref(), &options, &ParseCache::new());
+    let reading = reading::read(tree.as_ref(), &options, &ParseCache::new());
     diff::print_diagnostics(&reading.diagnostics);
     if reading.analysis.flows.is_empty() {
         return Err(Failure::with_help(

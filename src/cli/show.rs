@@ -2,8 +2,8 @@
 
 use super::{Failure, Outcome, diff, output};
 use crate::frontend::ParseCache;
+use crate::reading;
 use crate::report::show;
-use crate::review;
 use crate::revision;
 use clap::ArgMatches;
 
@@ -12,7 +12,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let target = args.get_one::<String>("revision").map(String::as_str);
     let tree = revision::open_one(target, &folder).map_err(diff::failure)?;
     let options = diff::analysis_options(args, &folder)?;
-    let reading = review::read(tree.as_ref(), &options, &ParseCache::new());
+    let reading = reading::read(tree.as_ref(), &options, &ParseCache::new());
     let name = args.get_one::<String>("flow").map(String::as_str);
     let as_json = args.get_one::<String>("format").is_some_and(|format| format == "json");
     let text = match (args.get_flag("unresolved"), as_json) {

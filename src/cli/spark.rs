@@ -2,8 +2,8 @@
 
 use super::{Failure, output};
 use crate::confirm::spark::{Lakehouse, Settings, installation};
+use crate::reading::SparkOptions;
 use crate::report::safe;
-use crate::review::SparkOptions;
 use clap::ArgMatches;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};

@@ -8,9 +8,10 @@ pub use crate::alternative::edit::{Edit, unified_diff};
 use crate::alternative::{Alternative, Goal};
 use crate::analyze::Analysis;
 use crate::model::{Effect, FullRefresh, QualifiedName, Severity};
-use crate::report::Report;
-use crate::review::{Examination, Options, examine};
+use crate::reading::Options;
+use crate::review::{Examination, examine};
 use crate::revision::{Overlay, Tree};
+use crate::verdict::Report;
 use std::collections::BTreeMap;
 
 /// What happens to a table, as a report says it.

@@ -33,10 +33,10 @@ use crate::engine::ExecutionError;
 use crate::frontend::{self, ParseCache, Script};
 use crate::model::{Diagnostic, Job, Place, Platform, QualifiedName, Severity, Span, Unresolved};
 use crate::project::Unit;
-use crate::report::{Revision, Texts};
-use crate::review::{self, Options};
+use crate::reading::{self, Options};
 use crate::revision::{Tree, decode};
 use crate::rules::{Finding, RuleBook, RuleText, findings_of};
+use crate::verdict::{Revision, Texts};
 use rayon::prelude::*;
 use script::Placed;
 use statement::Beside;
@@ -142,9 +142,9 @@ impl LintReport {
 /// Lints one tree.
 pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintReport {
     let cache = ParseCache::new();
-    let reading = review::read(tree, options, &cache);
+    let reading = reading::read(tree, options, &cache);
     let runs = run_scripts(tree, &reading.project.scripts, given, &cache);
-    let (book, mut diagnostics) = review::rule_book(tree, &reading.project);
+    let (book, mut diagnostics) = reading::rule_book(tree, &reading.project);
     let jobs: Vec<&Job> = runs.iter().map(|run| &run.script.job).collect();
     let mut found = Found::of(tree, &runs, &jobs, given, &book);
     for run in &runs {
@@ -158,7 +158,7 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
     }
     let baseline = options.baseline.clone();
     let tells = |kind: &str| kinds::OF_ONE_REVISION.contains(&kind) || kinds::OF_EITHER.contains(&kind);
-    diagnostics.extend(review::accept(&mut found.findings, None, (tree, &reading), &book, baseline, &tells));
+    diagnostics.extend(reading::accept(&mut found.findings, None, (tree, &reading), &book, baseline, &tells));
     let texts = texts(tree, &found.findings);
     let Found { writes, findings, unresolved } = found;
     diagnostics.extend(reading.diagnostics);
@@ -168,7 +168,7 @@ pub fn lint(tree: &dyn Tree, options: &Options, given: Option<&Rows>) -> LintRep
         platform: platform(&reading.analysis, options),
         flows: linted(&reading.analysis),
         fail_on: reading.project.configs.iter().find_map(|config| config.fail_on),
-        rules: review::rule_texts(&book, &findings),
+        rules: reading::rule_texts(&book, &findings),
         texts,
         writes,
         findings,

@@ -1,8 +1,9 @@
 //! The lineage graph as text for Mermaid and Graphviz.
 
-use super::lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
-use super::{Report, safe};
+use super::safe;
 use crate::model::{DatasetKind, Effect};
+use crate::verdict::Report;
+use crate::verdict::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -2,8 +2,9 @@
 //!
 //! Source: GitHub, "Workflow commands for GitHub Actions"; escapes as `@actions/core` writes them.
 
-use super::{Report, Revision, safe};
+use super::safe;
 use crate::model::{DiagnosticLevel, Severity, Span};
+use crate::verdict::{Report, Revision};
 use std::fmt::Write as _;
 
 pub fn render(report: &Report) -> String {

@@ -2,9 +2,9 @@
 //!
 //! Source: GitLab, "Code Quality", the fields that it reads.
 
-use super::Report;
 use crate::model::Severity;
 use crate::policy::fingerprint;
+use crate::verdict::Report;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! JSON, schema version 1 (`schema/report-1.json`).
 
-use super::verdict::column_list;
-use super::{Confirmation, EngineName, FlowVerdict, Remark, Report, SparkRun};
 use crate::confirm::{FlowConfirmation, Witness, WitnessRow};
 use crate::diff::FlowStatus;
 use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity, Span, Unresolved};
 use crate::rules::Finding;
+use crate::verdict::column_list;
+use crate::verdict::{Confirmation, EngineName, FlowVerdict, Remark, Report, SparkRun};
 use serde_json::{Map, Value, json};
 
 pub fn render(report: &Report) -> String {

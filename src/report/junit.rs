@@ -1,7 +1,8 @@
 //! JUnit's XML: a suite a pipeline, a test case a flow, a failure for what counts.
 
-use super::{Report, safe};
+use super::safe;
 use crate::model::Severity;
+use crate::verdict::Report;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

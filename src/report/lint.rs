@@ -1,11 +1,12 @@
 //! What `pipelint lint` found: text and JSON of its own, and a [`Report`] for the formats that show findings alone.
 
-use super::{EngineName, FlowVerdict, Format, Lineage, Remark, Report, Revision, Side, Style, json, markdown, safe};
+use super::{Format, Style, json, markdown, safe};
 use crate::diff::FlowStatus;
 use crate::impact::RefreshPlan;
 use crate::lint::{LintReport, Observed, Snapshot, WriteVerdict, effect};
 use crate::model::{Effect, FullRefresh, Place, QualifiedName, Severity};
 use crate::rules::Finding;
+use crate::verdict::{EngineName, FlowVerdict, Lineage, Remark, Report, Revision, Side};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! SARIF 2.1.0 (OASIS): relative paths, fingerprints that survive moved lines, the rules' own help, and a code flow from the
 //! changed line to each table below that it reaches.
 
-use super::{Report, Revision};
 use crate::model::{DiagnosticLevel, Severity, Span};
 use crate::policy::fingerprint;
 use crate::rules::Finding;
+use crate::verdict::{Report, Revision};
 use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -1,7 +1,8 @@
 //! A place in the source as annotate-snippets shows it.
 
-use super::{Revision, Style, Texts, safe};
+use super::{Style, safe};
 use crate::model::Span;
+use crate::verdict::{Revision, Texts};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 use std::ops::Range;

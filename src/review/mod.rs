@@ -3,118 +3,26 @@
 //! Runs the road from one end to the other: project, frontend, analyze, diff, rules, impact, confirm. No terminal, no files
 //! beside the trees.
 
-mod acceptance;
 mod scripts;
 mod unread;
 
-pub use acceptance::accept;
-
 use crate::alternative::{self, Alternative};
-use crate::analyze::{Analysis, analyze};
-use crate::confirm::spark::{PipelineCode, RevisionCode, Settings, Spark};
-use crate::confirm::{self, Data, FlowConfirmation, SecondConfirmation};
+use crate::analyze::Analysis;
+use crate::confirm::spark::{RevisionCode, Spark};
+use crate::confirm::{self, FlowConfirmation, SecondConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, moved_pipelines, unattended_refreshes};
-use crate::frontend::{self, ParseCache};
+use crate::frontend::ParseCache;
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
-use crate::model::{Diagnostic, DiagnosticLevel, Effect, PipelineKind, Platform, Span, Unresolved};
-use crate::policy::Baseline;
-use crate::project::{self, ConfigFile, Project};
-use crate::report::{
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, Platform, Span};
+use crate::reading::{ConfirmWith, Options, Reading, accept, read, rule_book, rule_texts};
+use crate::revision::Tree;
+use crate::rules::{Assessment, Finding, FlowAssessment, assess};
+use crate::verdict::{
     Confirmation, EngineName, FlowVerdict, Lineage, Remark, Report, Revision, Side, SparkRun, SparkVerdict, Texts,
     remarks,
 };
-use crate::revision::Tree;
-use crate::rules::{Assessment, Finding, FlowAssessment, RuleBook, RuleText, assess};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the user asks for beside the two trees.
-#[derive(Default)]
-pub struct Options {
-    /// Bundle target.
-    pub target: Option<String>,
-    pub platform: Option<Platform>,
-    /// Stands in for the root's `pipelint.yaml` of both revisions.
-    pub config: Option<ConfigFile>,
-    pub confirm: ConfirmWith,
-    /// Run the code of both revisions on Apache Spark too.
-    pub spark: Option<SparkOptions>,
-    /// Findings that are accepted already.
-    pub baseline: Option<Baseline>,
-}
-
-/// How real Apache Spark is asked.
-pub struct SparkOptions {
-    pub settings: Settings,
-    /// Its word stands in the place of the mini engine's, not beside it.
-    pub alone: bool,
-    /// Hears what is being done.
-    pub progress: Box<dyn Fn(&str) + Sync>,
-}
-
-/// How verdicts are confirmed.
-#[derive(Default)]
-pub enum ConfirmWith {
-    #[default]
-    GeneratedRows,
-    GivenRows(Data),
-    /// Not at all: `--confirm off`.
-    Nothing,
-}
-
-/// One revision, as far as it can be known without the other.
-pub struct Reading {
-    pub analysis: Analysis,
-    pub project: ProjectFacts,
-    pub diagnostics: Vec<Diagnostic>,
-    pub unresolved: Vec<Unresolved>,
-}
-
-/// What of a project is not in its pipelines.
-pub struct ProjectFacts {
-    pub jobs: Vec<project::JobTask>,
-    pub configs: Vec<project::Config>,
-    /// Scripts beside the pipelines that write tables, and streaming jobs.
-    pub scripts: Vec<project::Unit>,
-    /// Which files are a pipeline's code.
-    pub code: Vec<PipelineCode>,
-}
-
-/// Reads one tree: finds its pipelines, loads their files, analyses them.
-pub fn read(tree: &dyn Tree, options: &Options, cache: &ParseCache) -> Reading {
-    let parse_schema = |text: &str| frontend::sql::parse_schema_ddl(text);
-    let discovery = project::Options {
-        target: options.target.clone(),
-        platform: options.platform,
-        config: options.config.clone(),
-        parse_schema: &parse_schema,
-    };
-    let mut project: Project = project::discover(tree, &discovery);
-    let mut scripts = std::mem::take(&mut project.scripts);
-    scripts.extend(project.units.iter().filter(|unit| unit.pipeline.kind == PipelineKind::Jobs).cloned());
-    let facts = ProjectFacts {
-        jobs: std::mem::take(&mut project.jobs),
-        configs: std::mem::take(&mut project.configs),
-        scripts,
-        code: project.units.iter().map(code).collect(),
-    };
-    let mut workspace = frontend::load(tree, project, cache);
-    let mut diagnostics = tree.diagnostics().to_vec();
-    diagnostics.append(&mut workspace.diagnostics);
-    let mut unresolved = std::mem::take(&mut workspace.unresolved);
-    let analysis = analyze(workspace);
-    unresolved.extend(analysis.flows.iter().flat_map(|flow| flow.unresolved.iter().cloned()));
-    Reading { analysis, project: facts, diagnostics, unresolved }
-}
-
-fn code(unit: &project::Unit) -> PipelineCode {
-    PipelineCode {
-        key: unit.pipeline.key.clone(),
-        platform: unit.pipeline.platform,
-        files: unit.files.clone(),
-        python_roots: unit.python_roots.clone(),
-    }
-}
 
 /// A report with what it was made from.
 pub struct Examination {
@@ -195,32 +103,6 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     report.rules = rule_texts(&book, report.findings.iter().chain(&report.scripts));
     report.texts = texts(before, after, &report);
     Examination { report, before: b.analysis, after: a.analysis, difference, alternatives }
-}
-
-/// The embedded rules, with the severities and rule folders that the after side configures.
-pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnostic>) {
-    let mut severities = BTreeMap::new();
-    let mut extra = Vec::new();
-    for config in &project.configs {
-        if config.folder.is_empty() {
-            severities.extend(config.severities.iter().map(|(rule, severity)| (rule.clone(), severity.value)));
-        }
-        for folder in &config.rule_folders {
-            let prefix = format!("{}/", folder.value.trim_end_matches('/'));
-            for entry in tree.entries().iter().filter(|e| e.path.starts_with(&prefix) && e.path.ends_with(".yaml")) {
-                if let Ok(bytes) = tree.read(&entry.path) {
-                    extra.push((entry.path.to_string(), String::from_utf8_lossy(&bytes).into_owned()));
-                }
-            }
-        }
-    }
-    RuleBook::load(&extra, &severities)
-}
-
-/// What there is to read about the rules behind findings.
-pub fn rule_texts<'a>(book: &RuleBook, findings: impl IntoIterator<Item = &'a Finding>) -> BTreeMap<String, RuleText> {
-    let rules = findings.into_iter().filter_map(|finding| book.rule(&finding.rule));
-    rules.map(|rule| (rule.id.clone(), RuleText::new(rule))).collect()
 }
 
 fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform {

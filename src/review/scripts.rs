@@ -3,10 +3,9 @@
 //! Takes both sides; gives findings of the after side, marked where it accepts them. Scripts that the change leaves alone are not
 //! run.
 
-use super::acceptance::{Side, accept};
-use super::{ConfirmWith, Options};
 use crate::frontend::ParseCache;
 use crate::lint;
+use crate::reading::{ConfirmWith, Options, Side, accept};
 use crate::revision::{ContentId, Tree};
 use crate::rules::{Finding, RuleBook};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,11 +3,11 @@
 //! A file of settings (YAML, JSON) that cannot be read is read as BEFORE has it. Of a file with definitions (SQL, Python,
 //! notebooks) the readable part counts, and what BEFORE defined in it and AFTER then lacks stays as it was.
 
-use super::{Options, Reading, read};
 use crate::analyze::analyze;
 use crate::diff::Change;
 use crate::frontend::ParseCache;
 use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, Pipeline, Place};
+use crate::reading::{Options, Reading, read};
 use crate::revision::{Overlay, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //! the engine shows, and the tables for which there is nothing to print.
 
 use pipelint::backfill::{Backfill, Form, Input, Proof, Range, Refusal, Request, backfill};
+use pipelint::reading::Options;
 use pipelint::report;
-use pipelint::review::Options;
 use pipelint::revision::open_one;
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use pipelint::engine::batch::TableKind;
 use pipelint::frontend::{ParseCache, sql};
 use pipelint::lint::{self, Experiment, Observed, Rows, Snapshot, TableFacts};
 use pipelint::model::{QualifiedName, WriteOperation};
-use pipelint::review::{Options, read};
+use pipelint::reading::{Options, read};
 use pipelint::revision::{Tree, open_one};
 use serde_yaml::Value as Yaml;
 use std::collections::BTreeMap;

@@ -8,9 +8,11 @@
 
 use libtest_mimic::Trial;
 use pipelint::model::Effect;
-use pipelint::report::{Format, Report, Style, render};
-use pipelint::review::{Options, review};
+use pipelint::reading::Options;
+use pipelint::report::{Format, Style, render};
+use pipelint::review::review;
 use pipelint::revision::{Selection, open};
+use pipelint::verdict::Report;
 use serde_yaml::Value as Yaml;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -84,7 +86,7 @@ fn check(folder: &Path) -> Vec<String> {
         }
     }
     for verdict in &report.flows {
-        if verdict.confirmation.as_ref().and_then(pipelint::report::Confirmation::agrees) == Some(false)
+        if verdict.confirmation.as_ref().and_then(pipelint::verdict::Confirmation::agrees) == Some(false)
             && expect.get("contradicted").is_none()
         {
             wrong.push(format!("{}: the engine contradicts the claim {}", verdict.flow, verdict.effect));

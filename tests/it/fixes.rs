@@ -5,7 +5,7 @@
 
 use libtest_mimic::Trial;
 use pipelint::fix::{Fixes, fixes};
-use pipelint::review::Options;
+use pipelint::reading::Options;
 use pipelint::revision::{Selection, open};
 use serde_yaml::Value as Yaml;
 use std::ffi::OsString;

@@ -1,8 +1,10 @@
 //! Every report format on one comparison: the demo's, and one whose every name tries to break out.
 
-use pipelint::report::{Format, Report, Style, render};
-use pipelint::review::{ConfirmWith, Options, review};
+use pipelint::reading::{ConfirmWith, Options};
+use pipelint::report::{Format, Style, render};
+use pipelint::review::review;
 use pipelint::revision::{Selection, open};
+use pipelint::verdict::Report;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -6,7 +6,7 @@
 use libtest_mimic::Trial;
 use pipelint::lint::{LintReport, effect, lint};
 use pipelint::model::Severity;
-use pipelint::review::Options;
+use pipelint::reading::Options;
 use pipelint::revision::open_one;
 use serde_yaml::Value as Yaml;
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
 //! `pipelint plan` through the library: what the runbook of a change says, and that a change without consequences has none.
 
+use pipelint::reading::Options;
 use pipelint::report::plan;
-use pipelint::review::{Options, examine};
+use pipelint::review::examine;
 use pipelint::revision::{Selection, open};
 use pipelint::runbook::{Runbook, runbook};
 use std::path::Path;

@@ -5,7 +5,7 @@ use pipelint::confirm::sources;
 use pipelint::engine::{FlowStatus, NullCondition, UpdateKind, World, contents, dataset_location, update_all};
 use pipelint::frontend::ParseCache;
 use pipelint::model::Value;
-use pipelint::review::{Options, read};
+use pipelint::reading::{Options, read};
 use pipelint::revision::open_one;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use super::{Failure, Outcome, diff, output};
 use crate::analyze::Analysis;
 use crate::frontend::ParseCache;
 use crate::graph::{Graph, Vertex};
-use crate::review::{self, Reading};
+use crate::reading::{self, Reading};
 use crate::revision;
 use clap::ArgMatches;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let tree = revision::open_one(None, &folder).map_err(diff::failure)?;
     let options = diff::analysis_options(args, &folder)?;
-    let reading = review::read(tree.as_ref(), &options, &ParseCache::new());
+    let reading = reading::read(tree.as_ref(), &options, &ParseCache::new());
     let files = [
         ("pipelint.yaml", config(&reading)),
         (".pre-commit-config.yaml", HOOKS.replace(VERSION_MARK, env!("CARGO_PKG_VERSION"))),

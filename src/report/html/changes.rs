@@ -1,7 +1,7 @@
 //! What changed in the text of a flow: the parts of its file's diff that lie in its definition.
 
 use crate::report::safe::markup;
-use crate::report::{FlowVerdict, Report, Revision};
+use crate::verdict::{FlowVerdict, Report, Revision};
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write as _;
 

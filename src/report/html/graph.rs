@@ -4,7 +4,7 @@ use super::layout::{NODE_HEIGHT, NODE_WIDTH, layout};
 use crate::model::{DatasetKind, Effect};
 use crate::report::diagram::weight;
 use crate::report::safe::markup;
-use crate::report::{Lineage, LineageNode, Presence, Standing};
+use crate::verdict::{Lineage, LineageNode, Presence, Standing};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! Places for the nodes of a graph: layers from left to right, the order inside a layer by the neighbours' places.
 
-use crate::report::Lineage;
+use crate::verdict::Lineage;
 
 pub const NODE_WIDTH: usize = 240;
 pub const NODE_HEIGHT: usize = 46;
@@ -83,7 +83,7 @@ fn barycenter(node: usize, neighbours: &[Vec<usize>], rank: &[usize]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{LineageEdge, LineageNode, Presence};
+    use crate::verdict::{LineageEdge, LineageNode, Presence};
 
     #[test]
     fn no_two_nodes_share_a_place_and_edges_do_not_cross_needlessly() {

@@ -6,8 +6,8 @@ mod layout;
 mod section;
 
 use super::safe::markup;
-use super::{Report, Standing, standings};
 use crate::model::{Effect, Severity};
+use crate::verdict::{Report, Standing, standings};
 use section::{Table, badge, prose};
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;

@@ -6,8 +6,8 @@ use crate::impact::Impact;
 use crate::model::{Effect, FullRefresh, Place};
 use crate::report::diagram::weight;
 use crate::report::safe::markup;
-use crate::report::{Confirmation, EngineName, FlowVerdict, Report, Revision};
 use crate::rules::Finding;
+use crate::verdict::{Confirmation, EngineName, FlowVerdict, Report, Revision};
 use serde_json::Value;
 use std::fmt::Write as _;
 

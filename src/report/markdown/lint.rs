@@ -4,8 +4,8 @@ use super::escape::{code, text};
 use super::{ROWS_SHOWN, details, mark, more};
 use crate::lint::{LintReport, WriteVerdict, effect};
 use crate::model::Severity;
-use crate::report::Report;
 use crate::report::text::counted;
+use crate::verdict::Report;
 use std::fmt::Write as _;
 
 /// `report` is the same as a comparison with nothing.

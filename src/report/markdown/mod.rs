@@ -5,10 +5,11 @@
 pub(super) mod escape;
 pub(super) mod lint;
 
-use super::{FlowVerdict, Report, Revision, Verdict, diagram, lineage};
+use super::diagram;
 use crate::diff::FlowStatus;
 use crate::model::{Effect, FullRefresh, Severity};
 use crate::rules::Finding;
+use crate::verdict::{FlowVerdict, Report, Revision, Verdict, standings};
 use escape::{block, code, text};
 use std::fmt::Write as _;
 
@@ -89,7 +90,7 @@ fn more(out: &mut String, total: usize, shown: usize) {
 }
 
 fn graph(out: &mut String, report: &Report) {
-    let standings = lineage::standings(report);
+    let standings = standings(report);
     let affected = report.lineage.affected(&standings);
     if affected.edges.is_empty() {
         return;

@@ -2,7 +2,8 @@
 
 use super::{Paint, wrap};
 use crate::model::Effect;
-use crate::report::{Report, Style, safe};
+use crate::report::{Style, safe};
+use crate::verdict::Report;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

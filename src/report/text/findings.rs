@@ -2,8 +2,9 @@
 
 use super::{Paint, witness, wrap};
 use crate::model::{Diagnostic, DiagnosticLevel, Place, QualifiedName, Severity};
-use crate::report::{FlowVerdict, Report, Revision, Style, safe, snippet};
+use crate::report::{Style, safe, snippet};
 use crate::rules::{Finding, RenderedRemedy};
+use crate::verdict::{FlowVerdict, Report, Revision};
 use annotate_snippets::{Element, Group, Level};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::Paint;
 use super::counted;
 use crate::diff::FlowStatus;
 use crate::model::{Effect, Severity};
-use crate::report::{Report, Verdict};
+use crate::verdict::{Report, Verdict};
 use std::collections::BTreeSet;
 
 pub fn headline(report: &Report, paint: Paint) -> String {

@@ -3,7 +3,8 @@
 
 use super::{Paint, counted, findings, wrap};
 use crate::model::{DiagnosticLevel, Unresolved};
-use crate::report::{FlowVerdict, Remark, Report, Revision, Style, safe};
+use crate::report::{Style, safe};
+use crate::verdict::{FlowVerdict, Remark, Report, Revision};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

@@ -13,9 +13,10 @@ mod wrap;
 
 pub use witness::cell;
 
-use super::{Report, Style, safe};
+use super::{Style, safe};
 use crate::diff::FlowStatus;
 use crate::model::{Effect, Severity};
+use crate::verdict::Report;
 use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use std::fmt::Write as _;
 

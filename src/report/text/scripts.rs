@@ -2,7 +2,8 @@
 
 use super::{Paint, wrap};
 use crate::model::Severity;
-use crate::report::{Report, Style, safe};
+use crate::report::{Style, safe};
+use crate::verdict::Report;
 use std::fmt::Write as _;
 
 pub fn write(out: &mut String, report: &Report, style: Style, paint: Paint) {

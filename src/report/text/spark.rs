@@ -1,7 +1,8 @@
 //! What real Apache Spark was run with.
 
 use super::{Paint, Style, counted, wrap};
-use crate::report::{EngineName, Report, safe};
+use crate::report::safe;
+use crate::verdict::{EngineName, Report};
 use std::fmt::Write as _;
 
 /// Substitutions listed without `--explain`.

@@ -4,7 +4,8 @@ use super::table::Cell;
 use super::{Paint, table, wrap};
 use crate::diff::FlowStatus;
 use crate::model::FullRefresh;
-use crate::report::{Confirmation, FlowVerdict, Report, Style, safe};
+use crate::report::{Style, safe};
+use crate::verdict::{Confirmation, FlowVerdict, Report};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 

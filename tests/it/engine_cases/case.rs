@@ -9,7 +9,7 @@ use pipelint::engine::UpdateKind;
 use pipelint::frontend::{ParseCache, load, sql};
 use pipelint::model::{Platform, QualifiedName, Workspace};
 use pipelint::project::{Options, discover};
-use pipelint::review;
+use pipelint::reading;
 use pipelint::revision::open_one;
 use serde_json::Value as Json;
 use serde_yaml::Value as Yaml;
@@ -112,8 +112,8 @@ impl Case {
         let Some(deployment) = &self.deployment else { return analyze(self.workspace(side)) };
         let folder = self.folder.join(side);
         let tree = open_one(folder.to_str(), &folder).unwrap();
-        let options = review::Options { platform: self.platform, ..review::Options::default() };
-        deployed(&review::read(tree.as_ref(), &options, &ParseCache::default()).analysis, deployment)
+        let options = reading::Options { platform: self.platform, ..reading::Options::default() };
+        deployed(&reading::read(tree.as_ref(), &options, &ParseCache::default()).analysis, deployment)
     }
 
     pub fn data(&self) -> Data {

@@ -1,6 +1,6 @@
 //! Texts of the files that places of a report stand in.
 
-use super::{Revision, safe};
+use super::Revision;
 use crate::model::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Texts {
         self.0.get(&(revision, path.into())).map(AsRef::as_ref)
     }
 
-    /// The lines of a place, at most `lines` of them, without their common indent and harmless for a terminal.
+    /// The lines of a place, at most `lines` of them, without their common indent.
     pub fn excerpt(&self, revision: Revision, span: &Span, lines: usize) -> Option<String> {
         if span.cell.is_some() && span.path.ends_with(".ipynb") {
             return None;
@@ -37,6 +37,6 @@ impl Texts {
         if all.len() > lines {
             shown.push("…");
         }
-        (!shown.is_empty()).then(|| safe::block(&shown.join("\n")))
+        (!shown.is_empty()).then(|| shown.join("\n"))
     }
 }
