@@ -1,34 +1,32 @@
-//! Canonical text of expressions and plans: equal for what is equal up to harmless rewriting.
+//! Canonical terms of expressions and plans: equal for what is equal up to harmless rewriting.
 //!
 //! Columns are written out down to the sources (`main.raw.events.amt`), so that aliases, CTEs and views in between leave no trace.
-//! Operands of commutative operators are sorted, `a > b` is written `b < a`, lambda parameters are numbered. Texts that grow
-//! too long (an alias that doubles itself twenty times) are cut to a hash, which compares as well.
+//! Operands of commutative operators stand in an order of their own, `a > b` is written `b < a`, lambda parameters are numbered.
+//! Everything else that the model holds of a query counts: a plan's term differs wherever its meaning can.
 
 use super::optimize::conjuncts;
 use super::output::output;
+use super::sources::says_how_to_reach;
 use super::state::aggregate_calls;
+use super::term::{Term, TermBuilder, TermKind};
 use crate::functions;
 use crate::model::{
     AttrId, Attribute, Call, DataType, Expr, Frame, FrameBound, GroupingSets, JoinKind, JoinOn, Node, Opaque, Plan,
-    Read, SortKey, Source, SubqueryKind, Value, WindowSpec,
+    Read, Schema, SetOperation, SortKey, Source, StatefulFunction, SubqueryKind, Value, WindowSpec,
 };
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 
-/// Longer texts become hashes.
-const MAX_TEXT: usize = 4_000;
-
-/// Texts of the columns of one plan.
+/// Terms of the columns of one plan.
 pub(super) struct Canonical {
-    columns: BTreeMap<AttrId, String>,
+    columns: BTreeMap<AttrId, Term>,
     /// Sources by text, with how often each was met.
     sources: BTreeMap<String, usize>,
-    /// Marks the sources of subqueries, one prime a level, so that their numbers do not hang on the queries around them.
+    /// Marks the sources of subqueries, one prime a level, so that their numbers do not depend on the queries around them.
     primes: String,
 }
 
 impl Canonical {
-    /// Texts for every column that a resolved or optimized plan defines.
+    /// Terms for every column that a resolved or optimized plan defines.
     pub fn of(plan: &Plan) -> Self {
         let mut canonical = Canonical { columns: BTreeMap::new(), sources: BTreeMap::new(), primes: String::new() };
         canonical.define(plan);
@@ -45,9 +43,9 @@ impl Canonical {
         }
         match &plan.node {
             Node::Read(read) => {
-                let name = self.source_name(read);
+                let source = self.source(read);
                 for column in &read.output {
-                    self.columns.insert(column.id, format!("{name}.{}", column.name.to_lowercase()));
+                    self.columns.insert(column.id, member(TermKind::Column, source.clone(), &column.name));
                 }
             }
             Node::Project { list, .. }
@@ -56,50 +54,67 @@ impl Canonical {
                 self.define_aliases(list);
             }
             Node::Generate { generator, outer, output, .. } => {
-                let text = self.generator(generator, *outer);
+                let term = self.generator(generator, *outer);
                 for (index, column) in output.iter().enumerate() {
                     if let Expr::Attribute(a) = column {
-                        self.columns.insert(a.id, format!("{text}[{index}]"));
+                        let column = plain().term(term.clone()).text(format!("[{index}]"));
+                        self.columns.insert(a.id, column.build());
                     }
                 }
             }
             Node::Union { inputs, .. } => {
-                let branches: Vec<Vec<String>> = inputs
-                    .iter()
-                    .map(|input| output(input).iter().map(|a| self.column(a.id, &a.name)).collect())
-                    .collect();
+                let branches: Vec<Vec<Term>> = inputs.iter().map(|input| self.columns_of(input)).collect();
                 for (index, column) in plan.output.iter().enumerate() {
-                    let texts: Vec<&str> = branches.iter().map(|b| b.get(index).map_or("", String::as_str)).collect();
-                    self.columns.insert(column.id, bounded(format!("union({})", texts.join(", "))));
+                    let values = branches.iter().map(|b| b.get(index).cloned().unwrap_or_default());
+                    let term = TermBuilder::new(TermKind::Union).text("union(").list(values, ", ").text(")");
+                    self.columns.insert(column.id, term.build());
                 }
+            }
+            Node::SetOperation { .. } => {
+                // The columns are the left side's own: what they are of is in the plan's term.
             }
             Node::Values { .. } | Node::Range { .. } => {
-                let text = self.plan(plan);
-                for column in &plan.output {
-                    self.columns.insert(column.id, format!("{text}.{}", column.name.to_lowercase()));
-                }
+                let term = self.plan(plan);
+                self.define_made(plan, &term);
             }
-            Node::Opaque { function, .. } => self.define_made(plan, &opaque_name(function)),
+            Node::Opaque { function, .. } => self.define_made(plan, &code(function)),
             Node::StatefulMap { function, .. } => {
-                let name = format!("{}:{}", function.operator, opaque_name(&function.function));
-                self.define_made(plan, &name);
+                let operator = plain().text(format!("{}:", function.operator)).term(code(&function.function));
+                self.define_made(plan, &operator.build());
             }
-            Node::Unpivot { .. } => self.define_made(plan, "unpivot"),
-            _ => {}
+            Node::Unpivot { .. } => self.define_made(plan, &Term::plain("unpivot")),
+            Node::Filter { .. }
+            | Node::Join { .. }
+            | Node::Distinct { .. }
+            | Node::Deduplicate { .. }
+            | Node::Watermark { .. }
+            | Node::Sort { .. }
+            | Node::Limit { .. }
+            | Node::Offset { .. }
+            | Node::Sample { .. }
+            | Node::SubqueryAlias { .. }
+            | Node::With { .. }
+            | Node::Pivot { .. }
+            | Node::WithColumns { .. }
+            | Node::DropColumns { .. }
+            | Node::RenameColumns { .. }
+            | Node::ToDf { .. }
+            | Node::NaFill { .. }
+            | Node::NaDrop { .. } => {}
         }
     }
 
-    fn define_made(&mut self, plan: &Plan, name: &str) {
+    fn define_made(&mut self, plan: &Plan, maker: &Term) {
         for column in &plan.output {
-            self.columns.insert(column.id, format!("{name}.{}", column.name.to_lowercase()));
+            self.columns.insert(column.id, member(TermKind::Field, maker.clone(), &column.name));
         }
     }
 
     fn define_aliases(&mut self, list: &[Expr]) {
         for entry in list {
             if let Expr::Alias { expr, id, .. } = entry {
-                let text = self.expr(expr);
-                self.columns.insert(*id, text);
+                let term = self.expr(expr);
+                self.columns.insert(*id, term);
             }
         }
     }
@@ -120,123 +135,150 @@ impl Canonical {
         }
     }
 
-    fn source_name(&mut self, read: &Read) -> String {
-        let text = source_text(&read.source, read) + &self.primes;
-        let count = self.sources.entry(text.clone()).or_insert(0);
+    fn source(&mut self, read: &Read) -> Term {
+        let text = source_text(&read.source, read);
+        let key = format!("{text}{}", self.primes);
+        let count = self.sources.entry(key).or_insert(0);
         *count += 1;
-        if *count == 1 { text } else { format!("{text}#{count}") }
+        let number = if *count == 1 { String::new() } else { format!("#{count}") };
+        TermBuilder::new(TermKind::Source).text(text).text(format!("{}{number}", self.primes)).build()
     }
 
-    fn column(&self, id: AttrId, name: &str) -> String {
-        self.columns.get(&id).cloned().unwrap_or_else(|| name.to_lowercase())
+    fn column(&self, id: AttrId, name: &str) -> Term {
+        self.columns.get(&id).cloned().unwrap_or_else(|| Term::plain(name.to_lowercase()))
     }
 
-    /// Text of an expression.
-    pub fn expr(&self, expr: &Expr) -> String {
-        bounded(self.text(expr, &[]))
+    fn columns_of(&self, plan: &Plan) -> Vec<Term> {
+        output(plan).iter().map(|a| self.column(a.id, &a.name)).collect()
     }
 
-    fn text(&self, expr: &Expr, lambda: &[&str]) -> String {
+    /// Term of an expression over columns that no plan defines, by their names.
+    pub fn of_names(expr: &Expr) -> Term {
+        Canonical { columns: BTreeMap::new(), sources: BTreeMap::new(), primes: String::new() }.expr(expr)
+    }
+
+    /// Term of an expression.
+    pub fn expr(&self, expr: &Expr) -> Term {
+        self.term(expr, &[])
+    }
+
+    fn exprs<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Term> {
+        exprs.into_iter().map(|e| self.expr(e)).collect()
+    }
+
+    fn term(&self, expr: &Expr, lambda: &[&str]) -> Term {
         match expr {
             Expr::Attribute(a) => self.column(a.id, &a.name),
-            Expr::Column(column) => format!("?{}", column.parts.join(".").to_lowercase()),
+            Expr::Column(column) => plain().hidden("column").text(column.parts.join(".").to_lowercase()).build(),
             Expr::Literal { value, data_type } => literal(value, data_type),
-            Expr::Alias { expr, .. } | Expr::MultiAlias { expr, .. } => self.text(expr, lambda),
-            Expr::Call(call) => bounded(self.call(call, lambda)),
+            Expr::Alias { expr, .. } | Expr::MultiAlias { expr, .. } => self.term(expr, lambda),
+            Expr::Call(call) => self.call(call, lambda),
             Expr::Cast { expr, to, try_cast } => {
-                format!("{}({} as {to})", if *try_cast { "try_cast" } else { "cast" }, self.text(expr, lambda))
+                let inner = self.term(expr, lambda);
+                // A cast of a literal is written where a literal is: last among operands.
+                let kind = if inner.kind() == TermKind::Literal { TermKind::Literal } else { TermKind::Plain };
+                let name = if *try_cast { "try_cast(" } else { "cast(" };
+                TermBuilder::new(kind).text(name).term(inner).text(format!(" as {to})")).build()
             }
             Expr::Case { branches, otherwise } => {
-                let mut text = "case".to_owned();
+                let mut term = plain().text("case");
                 for (when, then) in branches {
-                    text.push_str(&format!(" when {} then {}", self.text(when, lambda), self.text(then, lambda)));
+                    term = term.text(" when ").term(self.term(when, lambda));
+                    term = term.text(" then ").term(self.term(then, lambda));
                 }
                 if let Some(otherwise) = otherwise {
-                    text.push_str(&format!(" else {}", self.text(otherwise, lambda)));
+                    term = term.text(" else ").term(self.term(otherwise, lambda));
                 }
-                bounded(text + " end")
+                term.text(" end").build()
             }
             Expr::Lambda { params, body } => {
                 let mut inner = lambda.to_vec();
                 inner.extend(params.iter().map(AsRef::as_ref));
-                format!("lambda{}({})", params.len(), self.text(body, &inner))
+                let head = format!("lambda{}(", params.len());
+                plain().text(head).term(self.term(body, &inner)).text(")").build()
             }
             Expr::LambdaVariable { name, .. } => match lambda.iter().rposition(|p| *p == name.as_ref()) {
-                Some(index) => format!("${index}"),
-                None => name.to_string(),
+                Some(index) => Term::plain(format!("${index}")),
+                None => Term::plain(name.to_string()),
             },
             Expr::Window { call, spec } => {
-                bounded(format!("{} over ({})", self.text(call, lambda), self.spec(spec, lambda)))
+                let call = self.term(call, lambda);
+                plain().term(call).text(" over (").term(self.spec(spec, lambda)).text(")").build()
             }
             Expr::Subquery { kind, plan } => self.subquery(kind, plan, lambda),
             Expr::Opaque(opaque) => {
-                let args: Vec<String> = opaque.args.iter().map(|a| self.text(a, lambda)).collect();
-                format!("{}({})", opaque_name(opaque), args.join(", "))
+                let args: Vec<Term> = opaque.args.iter().map(|a| self.term(a, lambda)).collect();
+                plain().term(code(opaque)).text("(").list(args, ", ").text(")").build()
             }
-            Expr::Star { .. } => "*".to_owned(),
-            Expr::ColumnRegex(pattern) => format!("`{pattern}`"),
+            Expr::Star { .. } => Term::plain("*"),
+            Expr::ColumnRegex(pattern) => Term::plain(format!("`{pattern}`")),
         }
     }
 
-    fn call(&self, call: &Call, lambda: &[&str]) -> String {
+    fn call(&self, call: &Call, lambda: &[&str]) -> Term {
         let name: &str = match functions::lookup(&call.function) {
             Some(function) => function.name(),
             None => &call.function,
         };
-        let texts = || call.args.iter().map(|a| self.text(a, lambda)).collect::<Vec<_>>();
         match (name, call.args.as_slice()) {
             ("and" | "or", _) => {
-                let mut parts: Vec<String> = Vec::new();
-                flatten(call, name, &mut |arg| parts.push(self.text(arg, lambda)));
-                parts.sort();
-                parts.dedup();
-                format!("({})", parts.join(&format!(" {name} ")))
+                let mut parts: Vec<Term> = Vec::new();
+                flatten(call, name, &mut |arg| parts.push(self.term(arg, lambda)));
+                Term::unordered("(", once_each(parts), &format!(" {name} "), ")")
             }
-            ("=" | "<=>" | "!=" | "+" | "*" | "&" | "|" | "^", [a, b]) => {
-                format!("({})", self.commuted(a, b, lambda).join(&format!(" {name} ")))
-            }
+            ("=" | "<=>" | "!=" | "+" | "*" | "&" | "|" | "^", [a, b]) => self.commuted(name, a, b, lambda),
             ("<" | "<=" | ">" | ">=", [a, b]) => self.ordering(name, a, b, lambda),
-            ("-" | "/" | "%" | "div", [a, b]) => {
-                format!("({} {name} {})", self.text(a, lambda), self.text(b, lambda))
-            }
+            ("-" | "/" | "%" | "div", [a, b]) => self.infix(name, a, b, lambda),
             ("not", [inner]) => self.negation(inner, lambda),
-            ("isnull", [a]) => format!("({} is null)", self.text(a, lambda)),
-            ("isnotnull", [a]) => format!("({} is not null)", self.text(a, lambda)),
+            ("isnull", [a]) => plain().text("(").term(self.term(a, lambda)).text(" is null)").build(),
+            ("isnotnull", [a]) => plain().text("(").term(self.term(a, lambda)).text(" is not null)").build(),
             ("getfield", [base, Expr::Literal { value: Value::String(field), .. }]) => {
-                format!("{}.{}", self.text(base, lambda), field.to_lowercase())
+                member(TermKind::Field, self.term(base, lambda), field)
             }
-            ("getitem", [base, index]) => format!("{}[{}]", self.text(base, lambda), self.text(index, lambda)),
+            ("getitem", [base, index]) => {
+                plain().term(self.term(base, lambda)).text("[").term(self.term(index, lambda)).text("]").build()
+            }
             ("in", [value, list @ ..]) => {
-                let mut items: Vec<String> = list.iter().map(|e| self.text(e, lambda)).collect();
-                items.sort();
-                items.dedup();
+                let items = once_each(list.iter().map(|e| self.term(e, lambda)).collect());
                 match list {
-                    [only, ..] if items.len() == 1 => {
-                        format!("({})", self.commuted(value, only, lambda).join(" = "))
+                    [only, ..] if items.len() == 1 => self.commuted("=", value, only, lambda),
+                    _ => {
+                        let value = self.term(value, lambda);
+                        let items = Term::unordered("(", items, ", ", ")");
+                        plain().text("(").term(value).text(" in ").term(items).text(")").build()
                     }
-                    _ => format!("({} in ({}))", self.text(value, lambda), items.join(", ")),
                 }
             }
-            ("if", [condition, then, otherwise]) => format!(
-                "case when {} then {} else {} end",
-                self.text(condition, lambda),
-                self.text(then, lambda),
-                self.text(otherwise, lambda)
-            ),
-            ("struct" | "named_struct", _) => format!("struct({})", self.struct_fields(call, lambda)),
-            _ => self.plain_call(call, name, &texts(), lambda),
+            ("if", [condition, then, otherwise]) => plain()
+                .text("case")
+                .text(" when ")
+                .term(self.term(condition, lambda))
+                .text(" then ")
+                .term(self.term(then, lambda))
+                .text(" else ")
+                .term(self.term(otherwise, lambda))
+                .text(" end")
+                .build(),
+            ("struct" | "named_struct", _) => {
+                plain().text("struct(").term(self.struct_fields(call, lambda)).text(")").build()
+            }
+            _ => self.plain_call(call, name, lambda),
         }
     }
 
-    /// Both operands in an order of their own, a literal last, as people write it.
-    fn commuted(&self, a: &Expr, b: &Expr, lambda: &[&str]) -> [String; 2] {
-        let mut operands = [(is_literal(a), self.text(a, lambda)), (is_literal(b), self.text(b, lambda))];
-        operands.sort();
-        operands.map(|(_, text)| text)
+    /// Both operands in an order of their own.
+    fn commuted(&self, operator: &str, a: &Expr, b: &Expr, lambda: &[&str]) -> Term {
+        let operands = vec![self.term(a, lambda), self.term(b, lambda)];
+        Term::unordered("(", operands, &format!(" {operator} "), ")")
+    }
+
+    fn infix(&self, operator: &str, left: &Expr, right: &Expr, lambda: &[&str]) -> Term {
+        let (left, right) = (self.term(left, lambda), self.term(right, lambda));
+        plain().text("(").term(left).text(format!(" {operator} ")).term(right).text(")").build()
     }
 
     /// `a > b` as `b < a`, and `1 < a` as `a > 1`.
-    fn ordering(&self, operator: &str, a: &Expr, b: &Expr, lambda: &[&str]) -> String {
+    fn ordering(&self, operator: &str, a: &Expr, b: &Expr, lambda: &[&str]) -> Term {
         let turned = match operator {
             "<" => ">",
             "<=" => ">=",
@@ -249,260 +291,358 @@ impl Canonical {
             _ => operator.starts_with('>'),
         };
         let (left, operator, right) = if turns { (b, turned, a) } else { (a, operator, b) };
-        format!("({} {operator} {})", self.text(left, lambda), self.text(right, lambda))
+        self.infix(operator, left, right, lambda)
     }
 
-    fn plain_call(&self, call: &Call, name: &str, args: &[String], lambda: &[&str]) -> String {
-        let distinct = if call.distinct { "distinct " } else { "" };
-        let mut text = format!("{name}({distinct}{})", args.join(", "));
-        if call.ignore_nulls {
-            text.push_str(" ignore nulls");
+    fn plain_call(&self, call: &Call, name: &str, lambda: &[&str]) -> Term {
+        let Call { function: _, args, distinct, filter, order_by, ignore_nulls } = call;
+        let kind = match (name, args.len()) {
+            ("window", 4) => TermKind::TimeWindow,
+            ("session_window", 2) => TermKind::SessionWindow,
+            _ if functions::lookup(name).is_some_and(|f| f.volatility != functions::Volatility::Immutable) => {
+                TermKind::Volatile
+            }
+            _ => TermKind::Plain,
+        };
+        let mut term = TermBuilder::new(kind).text(format!("{name}(")).text(if *distinct { "distinct " } else { "" });
+        term = term.list(args.iter().map(|a| self.term(a, lambda)), ", ").text(")");
+        if *ignore_nulls {
+            term = term.text(" ignore nulls");
         }
-        if !call.order_by.is_empty() {
-            text.push_str(&format!(" within group (order by {})", self.keys(&call.order_by, lambda)));
+        if !order_by.is_empty() {
+            term = term.text(" within group (order by ").term(self.keys(order_by, lambda)).text(")");
         }
-        if let Some(filter) = &call.filter {
-            text.push_str(&format!(" filter (where {})", self.text(filter, lambda)));
+        if let Some(filter) = filter {
+            term = term.text(" filter (where ").term(self.term(filter, lambda)).text(")");
         }
-        text
+        term.build()
     }
 
-    fn struct_fields(&self, call: &Call, lambda: &[&str]) -> String {
-        let fields: Vec<String> = if call.function.as_ref() == "named_struct" {
+    fn struct_fields(&self, call: &Call, lambda: &[&str]) -> Term {
+        let field = |name: &str, value: &Expr| plain().text(format!("{name}: ")).term(self.term(value, lambda)).build();
+        let fields: Vec<Term> = if call.function.as_ref() == "named_struct" {
             call.args
                 .chunks(2)
                 .map(|pair| match pair {
-                    [Expr::Literal { value: Value::String(name), .. }, value] => {
-                        format!("{name}: {}", self.text(value, lambda))
-                    }
-                    other => other.iter().map(|e| self.text(e, lambda)).collect::<Vec<_>>().join(", "),
+                    [Expr::Literal { value: Value::String(name), .. }, value] => field(name, value),
+                    other => plain().list(other.iter().map(|e| self.term(e, lambda)), ", ").build(),
                 })
                 .collect()
         } else {
-            call.args
-                .iter()
-                .enumerate()
-                .map(|(index, arg)| {
-                    let name = match arg {
-                        Expr::Alias { name, .. } => name.to_string(),
-                        Expr::Attribute(a) => a.name.to_string(),
-                        _ => format!("col{}", index + 1),
-                    };
-                    format!("{name}: {}", self.text(arg, lambda))
-                })
-                .collect()
+            let named = |(index, arg): (usize, &Expr)| match arg {
+                Expr::Alias { name, .. } => field(name, arg),
+                Expr::Attribute(a) => field(&a.name, arg),
+                _ => field(&format!("col{}", index + 1), arg),
+            };
+            call.args.iter().enumerate().map(named).collect()
         };
-        fields.join(", ")
+        plain().list(fields, ", ").build()
     }
 
     /// `not (a = b)` is `a != b`, `not (a < b)` is `b <= a`.
-    fn negation(&self, inner: &Expr, lambda: &[&str]) -> String {
+    fn negation(&self, inner: &Expr, lambda: &[&str]) -> Term {
         if let Expr::Call(call) = inner {
-            let other = match call.function.as_ref() {
-                "=" => "!=",
-                "!=" => "=",
-                "<" => ">=",
-                "<=" => ">",
-                ">" => "<=",
-                ">=" => "<",
-                "isnull" => "isnotnull",
-                "isnotnull" => "isnull",
-                _ => return format!("(not {})", self.text(inner, lambda)),
+            let opposite = match call.function.as_ref() {
+                "=" => Some("!="),
+                "!=" => Some("="),
+                "<" => Some(">="),
+                "<=" => Some(">"),
+                ">" => Some("<="),
+                ">=" => Some("<"),
+                "isnull" => Some("isnotnull"),
+                "isnotnull" => Some("isnull"),
+                _ => None,
             };
-            return self.call(&Call { function: other.into(), ..call.clone() }, lambda);
-        }
-        format!("(not {})", self.text(inner, lambda))
-    }
-
-    fn subquery(&self, kind: &SubqueryKind, plan: &Plan, lambda: &[&str]) -> String {
-        let text = self.query(plan);
-        bounded(match kind {
-            SubqueryKind::Scalar => format!("({text})"),
-            SubqueryKind::Exists { negated } => format!("({}exists ({text}))", if *negated { "not " } else { "" }),
-            SubqueryKind::In { operands, negated } => {
-                let operands: Vec<String> = operands.iter().map(|o| self.text(o, lambda)).collect();
-                format!("({} {}in ({text}))", operands.join(", "), if *negated { "not " } else { "" })
+            if let Some(opposite) = opposite {
+                return self.call(&Call { function: opposite.into(), ..call.clone() }, lambda);
             }
-        })
+        }
+        plain().text("(not ").term(self.term(inner, lambda)).text(")").build()
     }
 
-    fn keys(&self, keys: &[SortKey], lambda: &[&str]) -> String {
-        let texts: Vec<String> = keys
-            .iter()
-            .map(|key| {
-                let direction = if key.descending { " desc" } else { "" };
-                let nulls = match (key.descending, key.nulls_first) {
-                    (false, false) => " nulls last",
-                    (true, true) => " nulls first",
-                    _ => "",
-                };
-                format!("{}{direction}{nulls}", self.text(&key.expr, lambda))
-            })
-            .collect();
-        texts.join(", ")
+    fn subquery(&self, kind: &SubqueryKind, plan: &Plan, lambda: &[&str]) -> Term {
+        let query = self.query(plan);
+        match kind {
+            SubqueryKind::Scalar => plain().text("(").term(query).text(")").build(),
+            SubqueryKind::Exists { negated } => {
+                let not = if *negated { "not " } else { "" };
+                plain().text(format!("({not}exists (")).term(query).text("))").build()
+            }
+            SubqueryKind::In { operands, negated } => {
+                let operands = operands.iter().map(|o| self.term(o, lambda));
+                let not = if *negated { "not " } else { "" };
+                let head = plain().text("(").list(operands, ", ");
+                head.text(format!(" {not}in (")).term(query).text("))").build()
+            }
+        }
     }
 
-    fn spec(&self, spec: &WindowSpec, lambda: &[&str]) -> String {
-        let mut partitions: Vec<String> = spec.partition_by.iter().map(|e| self.text(e, lambda)).collect();
-        partitions.sort();
-        let frame = spec.frame.as_ref().map(|f| self.frame(f, lambda)).unwrap_or_default();
-        format!("partition by {} order by {}{frame}", partitions.join(", "), self.keys(&spec.order_by, lambda))
-    }
-
-    fn frame(&self, frame: &Frame, lambda: &[&str]) -> String {
-        let bound = |bound: &FrameBound| match bound {
-            FrameBound::UnboundedPreceding => "unbounded preceding".to_owned(),
-            FrameBound::Preceding(e) => format!("{} preceding", self.text(e, lambda)),
-            FrameBound::CurrentRow => "current row".to_owned(),
-            FrameBound::Following(e) => format!("{} following", self.text(e, lambda)),
-            FrameBound::UnboundedFollowing => "unbounded following".to_owned(),
+    fn keys(&self, keys: &[SortKey], lambda: &[&str]) -> Term {
+        let key = |key: &SortKey| {
+            let SortKey { expr, descending, nulls_first } = key;
+            let direction = if *descending { " desc" } else { "" };
+            let nulls = match (*descending, *nulls_first) {
+                (false, false) => " nulls last",
+                (true, true) => " nulls first",
+                (false, true) | (true, false) => "",
+            };
+            plain().term(self.term(expr, lambda)).text(format!("{direction}{nulls}")).build()
         };
-        let unit = if frame.rows { "rows" } else { "range" };
-        format!(" {unit} between {} and {}", bound(&frame.start), bound(&frame.end))
+        plain().list(keys.iter().map(key), ", ").build()
+    }
+
+    /// A sort key, as a sort of its own.
+    pub fn sort_key(&self, key: &SortKey) -> Term {
+        self.keys(std::slice::from_ref(key), &[])
+    }
+
+    fn spec(&self, spec: &WindowSpec, lambda: &[&str]) -> Term {
+        let WindowSpec { partition_by, order_by, frame } = spec;
+        let partitions = partition_by.iter().map(|e| self.term(e, lambda)).collect();
+        let term = plain().text("partition by ").term(Term::unordered("", partitions, ", ", ""));
+        let term = term.text(" order by ").term(self.keys(order_by, lambda));
+        match frame {
+            Some(frame) => term.term(self.frame(frame, lambda)).build(),
+            None => term.build(),
+        }
+    }
+
+    fn frame(&self, frame: &Frame, lambda: &[&str]) -> Term {
+        let bound = |bound: &FrameBound| match bound {
+            FrameBound::UnboundedPreceding => Term::plain("unbounded preceding"),
+            FrameBound::Preceding(e) => plain().term(self.term(e, lambda)).text(" preceding").build(),
+            FrameBound::CurrentRow => Term::plain("current row"),
+            FrameBound::Following(e) => plain().term(self.term(e, lambda)).text(" following").build(),
+            FrameBound::UnboundedFollowing => Term::plain("unbounded following"),
+        };
+        let Frame { rows, start, end } = frame;
+        let unit = if *rows { " rows between " } else { " range between " };
+        plain().text(unit).term(bound(start)).text(" and ").term(bound(end)).build()
     }
 
     /// A generator with its input; `explode_outer` is an outer `explode`.
-    pub fn generator(&self, generator: &Expr, outer: bool) -> String {
-        format!("{}{}", if outer { "outer " } else { "" }, self.expr(generator))
+    pub fn generator(&self, generator: &Expr, outer: bool) -> Term {
+        plain().text(if outer { "outer " } else { "" }).term(self.expr(generator)).build()
     }
 
-    /// The conjuncts of a condition, sorted.
-    pub fn conjuncts(&self, condition: &Expr) -> Vec<String> {
-        let mut parts: Vec<String> = conjuncts(condition.clone()).iter().map(|e| self.expr(e)).collect();
-        parts.sort();
-        parts.dedup();
-        parts
+    /// The conjuncts of a condition.
+    fn condition(&self, condition: &Expr) -> Term {
+        let parts: Vec<Term> = conjuncts(condition.clone()).iter().map(|e| self.expr(e)).collect();
+        Term::unordered("", once_each(parts), " and ", "")
     }
 
     /// The whole query: its columns by name, and how its rows come about.
-    pub fn query(&self, plan: &Plan) -> String {
+    pub fn query(&self, plan: &Plan) -> Term {
         let columns = self.named_columns(plan);
-        bounded(format!("select {} from {}", columns.join(", "), self.plan(plan)))
+        plain().text("select ").list(columns, ", ").text(" from ").term(self.plan(plan)).build()
     }
 
     /// The same, with the columns in order of name.
-    pub fn query_by_name(&self, plan: &Plan) -> String {
-        let mut columns: Vec<String> = self.named_columns(plan);
-        columns.sort();
-        bounded(format!("select {} from {}", columns.join(", "), self.plan(plan)))
+    pub fn query_by_name(&self, plan: &Plan) -> Term {
+        let columns = Term::unordered("", self.named_columns(plan), ", ", "");
+        plain().text("select ").term(columns).text(" from ").term(self.plan(plan)).build()
     }
 
-    fn named_columns(&self, plan: &Plan) -> Vec<String> {
-        let text = |a: &Attribute| format!("{}: {}", a.name.to_lowercase(), self.column(a.id, &a.name));
-        output(plan).iter().map(text).collect()
+    fn named_columns(&self, plan: &Plan) -> Vec<Term> {
+        let named =
+            |a: &Attribute| plain().text(format!("{}: ", a.name.to_lowercase())).term(self.column(a.id, &a.name));
+        output(plan).iter().map(|a| named(a).build()).collect()
     }
 
-    /// How the rows of a plan come about. Projections leave no trace: they are in the texts of the columns.
-    pub fn plan(&self, plan: &Plan) -> String {
-        bounded(self.node(plan))
+    /// How the rows of a plan come about. Projections leave no trace: they are in the terms of the columns.
+    pub fn plan(&self, plan: &Plan) -> Term {
+        self.node(plan, false)
     }
 
-    fn node(&self, plan: &Plan) -> String {
+    /// `heard`: some stateful operator above takes the watermark into account; no other one changes a row.
+    fn node(&self, plan: &Plan, heard: bool) -> Term {
+        let stateful = |input: &Plan| heard || input.is_streaming();
         match &plan.node {
-            Node::Read(read) => {
-                let stream = if read.streaming { "stream " } else { "" };
-                format!("{stream}{}", source_text(&read.source, read))
-            }
-            Node::Values { rows, .. } => {
-                let rows: Vec<String> = rows
-                    .iter()
-                    .map(|row| format!("({})", row.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")))
-                    .collect();
-                bounded(format!("values {}", rows.join(", ")))
+            Node::Read(read) => read_term(read),
+            Node::Values { rows, schema } => {
+                let rows = rows.iter().map(|row| plain().text("(").list(self.exprs(row), ", ").text(")").build());
+                let types: Vec<String> = schema.fields.iter().map(|field| field.data_type.to_string()).collect();
+                plain().text("values ").list(rows, ", ").hidden(types.join(",")).build()
             }
             Node::Range { start, end, step } => {
-                format!("range({}, {}, {})", self.expr(start), self.expr(end), self.expr(step))
+                plain().text("range(").list(self.exprs([&**start, &**end, &**step]), ", ").text(")").build()
             }
-            Node::Project { input, .. } | Node::SubqueryAlias { input, .. } => self.node(input),
+            Node::Project { input, .. } | Node::SubqueryAlias { input, .. } => self.node(input, heard),
             Node::Window { functions, input } => {
-                let functions: Vec<String> = functions.iter().map(|f| self.expr(f)).collect();
-                format!("window [{}] {}", functions.join(", "), self.node(input))
+                let functions = self.exprs(functions);
+                plain().text("window [").list(functions, ", ").text("] ").term(self.node(input, heard)).build()
             }
             Node::Filter { condition, input } => {
-                format!("filter [{}] {}", self.conjuncts(condition).join(" and "), self.node(input))
+                let condition = self.condition(condition);
+                plain().text("filter [").term(condition).text("] ").term(self.node(input, heard)).build()
             }
-            Node::Join { left, right, kind, on, .. } => {
-                let on = match on {
-                    JoinOn::Condition(condition) => self.conjuncts(condition).join(" and "),
-                    _ => String::new(),
+            Node::Join { left, right, kind, on, lateral } => {
+                let both = left.is_streaming() && right.is_streaming();
+                let kind = format!("{}{} join [", if *lateral { "lateral " } else { "" }, join_kind(*kind));
+                let condition = match on {
+                    JoinOn::Condition(condition) => self.condition(condition),
+                    // Analysis writes these as conditions.
+                    JoinOn::None | JoinOn::Using(_) | JoinOn::Natural => Term::default(),
                 };
-                format!("{} join [{on}] ({}) ({})", join_kind(*kind), self.node(left), self.node(right))
+                let (left, right) = (self.node(left, heard || both), self.node(right, heard || both));
+                plain().text(kind).term(condition).text("] (").term(left).text(") (").term(right).text(")").build()
             }
-            Node::Aggregate { groupings, sets, outputs, input, .. } => {
-                let mut keys: Vec<String> = groupings.iter().map(|g| self.expr(g)).collect();
-                let mut calls: Vec<String> =
-                    aggregate_calls(outputs).into_iter().map(|c| self.expr(&Expr::Call(c.clone()))).collect();
-                if !input.is_streaming() {
-                    // Order matters to state alone.
-                    keys.sort();
-                    calls.sort();
-                }
-                calls.dedup();
-                let sets = grouping_sets(sets).unwrap_or_default();
-                format!("aggregate {sets}[{}] [{}] {}", keys.join(", "), calls.join(", "), self.node(input))
+            Node::Aggregate { groupings, sets, outputs, having: _, input } => {
+                let keys = self.exprs(groupings);
+                let calls: Vec<Term> = aggregate_calls(outputs).into_iter().map(|c| self.call(c, &[])).collect();
+                let calls = once_each(calls);
+                // Order matters to state alone.
+                let [keys, calls] = [keys, calls].map(|terms| {
+                    if input.is_streaming() {
+                        plain().list(terms, ", ").build()
+                    } else {
+                        Term::unordered("", terms, ", ", "")
+                    }
+                });
+                let sets = grouping_sets(sets).map(|sets| format!("{sets} ")).unwrap_or_default();
+                let term = plain().text(format!("aggregate {sets}[")).term(keys).text("] [").term(calls).text("] ");
+                term.term(self.node(input, stateful(input))).build()
             }
-            Node::Distinct { input } => format!("distinct {}", self.node(input)),
+            Node::Distinct { input } => plain().text("distinct ").term(self.node(input, stateful(input))).build(),
             Node::Deduplicate { keys, within_watermark, input } => {
-                let keys: Vec<String> = keys.iter().flatten().map(|k| self.expr(k)).collect();
                 let within = if *within_watermark { " within watermark" } else { "" };
-                format!("deduplicate{within} [{}] {}", keys.join(", "), self.node(input))
+                let keys = match keys {
+                    Some(keys) => self.exprs(keys),
+                    None => vec![Term::plain("*")],
+                };
+                let term = plain().text(format!("deduplicate{within} [")).list(keys, ", ").text("] ");
+                term.term(self.node(input, stateful(input))).build()
             }
-            Node::Watermark { event_time, delay, input } => {
-                format!("watermark [{} delay {}] {}", self.expr(event_time), self.expr(delay), self.node(input))
-            }
-            Node::Union { inputs, .. } => {
-                let branches: Vec<String> = inputs
-                    .iter()
-                    .map(|input| {
-                        let columns: Vec<String> = output(input).iter().map(|a| self.column(a.id, &a.name)).collect();
-                        bounded(format!("(select {} from {})", columns.join(", "), self.node(input)))
-                    })
-                    .collect();
-                format!("union {}", branches.join(" "))
+            Node::Watermark { input, .. } if !heard => self.node(input, heard),
+            Node::Watermark { event_time, delay, input } => plain()
+                .text("watermark [")
+                .term(self.expr(event_time))
+                .text(" delay ")
+                .term(self.expr(delay))
+                .text("] ")
+                .term(self.node(input, heard))
+                .build(),
+            Node::Union { inputs, by_name: _, allow_missing: _ } => {
+                let branches = inputs.iter().map(|input| {
+                    let columns = plain().text("(select ").list(self.columns_of(input), ", ").text(" from ");
+                    columns.term(self.node(input, heard)).text(")").build()
+                });
+                TermBuilder::new(TermKind::Union).text("union ").list(branches, " ").build()
             }
             Node::SetOperation { operation, all, left, right } => {
-                let all = if *all { " all" } else { "" };
-                format!("{operation:?}{all} ({}) ({})", self.query(left), self.query(right)).to_lowercase()
+                let name = match operation {
+                    SetOperation::Intersect => "intersect",
+                    SetOperation::Except => "except",
+                };
+                let head = format!("{name}{} (", if *all { " all" } else { "" });
+                plain().text(head).term(self.query(left)).text(") (").term(self.query(right)).text(")").build()
             }
             Node::Sort { keys, global, input } => {
                 let scope = if *global { "" } else { " within partitions" };
-                format!("sort{scope} [{}] {}", self.keys(keys, &[]), self.node(input))
+                let head = plain().text(format!("sort{scope} [")).term(self.keys(keys, &[])).text("] ");
+                head.term(self.node(input, heard)).build()
             }
-            Node::Limit { count, input } => format!("limit {} {}", self.expr(count), self.node(input)),
-            Node::Offset { count, input } => format!("offset {} {}", self.expr(count), self.node(input)),
-            Node::Sample { description, input } => format!("sample {description} {}", self.node(input)),
-            Node::Generate { generator, outer, input, .. } => {
-                format!("generate [{}] {}", self.generator(generator, *outer), self.node(input))
+            Node::Limit { count, input } => {
+                let below = self.node(input, stateful(input));
+                plain().text("limit ").term(self.expr(count)).text(" ").term(below).build()
+            }
+            Node::Offset { count, input } => {
+                plain().text("offset ").term(self.expr(count)).text(" ").term(self.node(input, heard)).build()
+            }
+            Node::Sample { description, input } => {
+                plain().text(format!("sample {description} ")).term(self.node(input, heard)).build()
+            }
+            Node::Generate { generator, outer, qualifier: _, names: _, output: _, input } => {
+                let generator = self.generator(generator, *outer);
+                plain().text("generate [").term(generator).text("] ").term(self.node(input, heard)).build()
             }
             Node::StatefulMap { function, keys, input } => {
-                let keys: Vec<String> = keys.iter().map(|k| self.expr(k)).collect();
-                format!(
-                    "{} {} [{}] {}",
-                    function.operator,
-                    opaque_name(&function.function),
-                    keys.join(", "),
-                    self.query(input)
-                )
+                let head = plain().text(format!("{} ", function.operator)).term(self.stateful_function(function));
+                head.text(" [").list(self.exprs(keys), ", ").text("] ").term(self.query_below(input)).build()
             }
-            Node::Opaque { function, keys, inputs, .. } => {
-                let keys: Vec<String> = keys.iter().map(|k| self.expr(k)).collect();
-                let args: Vec<String> = function.args.iter().map(|a| self.expr(a)).collect();
-                let inputs: Vec<String> = inputs.iter().map(|i| format!("({})", self.query(i))).collect();
-                format!("{}({}) [{}] {}", opaque_name(function), args.join(", "), keys.join(", "), inputs.join(" "))
+            Node::Opaque { function, keys, output, inputs } => {
+                let inputs = inputs.iter().map(|i| plain().text("(").term(self.query_below(i)).text(")").build());
+                let columns: Vec<String> =
+                    output.fields.iter().map(|field| format!("{} {}", field.name, field.data_type)).collect();
+                let head = plain().term(code(function)).text("(").list(self.exprs(&function.args), ", ").text(") [");
+                head.list(self.exprs(keys), ", ").text("] ").list(inputs, " ").hidden(columns.join(",")).build()
             }
-            Node::Unpivot { ids, values, input, .. } => {
-                let list = |exprs: &[Expr]| exprs.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
-                format!("unpivot [{}] [{}] {}", list(ids), list(values), self.node(input))
+            Node::Unpivot { description, ids, values, variable, value, input } => {
+                let head = plain().text("unpivot [").list(self.exprs(ids), ", ").text("] [");
+                let head = head.list(self.exprs(values), ", ").text("] ");
+                head.term(self.node(input, heard)).hidden(format!("{description}|{variable}|{value}")).build()
             }
-            Node::With { body, .. } => self.node(body),
+            Node::With { body, .. } => self.node(body, heard),
             Node::Pivot { input, .. }
             | Node::WithColumns { input, .. }
             | Node::DropColumns { input, .. }
             | Node::RenameColumns { input, .. }
             | Node::ToDf { input, .. }
             | Node::NaFill { input, .. }
-            | Node::NaDrop { input, .. } => self.node(input),
+            | Node::NaDrop { input, .. } => self.node(input, heard),
         }
+    }
+
+    /// A query whose rows a function with state or code of its own takes: what is unheard elsewhere counts here.
+    fn query_below(&self, plan: &Plan) -> Term {
+        let columns = self.named_columns(plan);
+        plain().text("select ").list(columns, ", ").text(" from ").term(self.node(plan, true)).build()
+    }
+
+    /// A function with state: its code, and what it declares of its state.
+    fn stateful_function(&self, function: &StatefulFunction) -> Term {
+        let StatefulFunction { operator: _, function, output, state, variables, output_mode, time_mode } = function;
+        // Fields of a state that is one row are read by position.
+        let types = |schema: &Schema| schema.fields.iter().map(|f| f.data_type.to_string()).collect::<Vec<_>>();
+        let state = state.as_ref().map(types);
+        let declared = format!("{output:?}|{state:?}|{variables:?}|{}|{time_mode}", output_mode.to_lowercase());
+        plain().term(code(function)).hidden(declared).build()
+    }
+}
+
+fn plain() -> TermBuilder {
+    TermBuilder::new(TermKind::Plain)
+}
+
+/// `base.name`, the name in lower case.
+fn member(kind: TermKind, base: Term, name: &str) -> Term {
+    TermBuilder::new(kind).term(base).text(".").text(name.to_lowercase()).build()
+}
+
+/// What opaque code is known by: its name and its content.
+pub(super) fn code(opaque: &Opaque) -> Term {
+    TermBuilder::new(TermKind::Code).text(opaque.name.to_string()).hidden(format!("{:016x}", opaque.content)).build()
+}
+
+/// Terms without repetitions, in order of first appearance.
+fn once_each(terms: Vec<Term>) -> Vec<Term> {
+    let mut seen = std::collections::HashSet::new();
+    terms.into_iter().filter(|term| seen.insert(term.id())).collect()
+}
+
+/// A leaf: what is read, and how. The options of a stream are compared one by one, with what a checkpoint makes of them; those
+/// that only say how to reach a source change no row.
+fn read_term(read: &Read) -> Term {
+    let Read { source, streaming, options, schema, name: _, output: _, complete: _, place: _ } = read;
+    let named = TermBuilder::new(TermKind::Source).text(source_text(source, read)).build();
+    let mut how: Vec<String> = options
+        .iter()
+        .filter(|(option, _)| !*streaming && !says_how_to_reach(option))
+        .map(|(option, value)| format!("{option}={}", value_of_option(value)))
+        .collect();
+    how.extend(schema.as_ref().map(|schema| format!("{schema:?}")));
+    if let Source::Files { auto_loader: true, .. } = source {
+        how.push("auto loader".to_owned());
+    }
+    plain().text(if *streaming { "stream " } else { "" }).term(named).hidden(how.join("\n")).build()
+}
+
+/// Truth values of options are read without letter case (`CaseInsensitiveMap`, `toBoolean`).
+fn value_of_option(value: &str) -> String {
+    match value.to_ascii_lowercase().as_str() {
+        "true" => "true".to_owned(),
+        "false" => "false".to_owned(),
+        _ => value.to_owned(),
     }
 }
 
@@ -538,11 +678,6 @@ pub(super) fn grouping_sets(sets: &GroupingSets) -> Option<String> {
     }
 }
 
-/// What an opaque thing is known by: its name and its content.
-pub(super) fn opaque_name(opaque: &Opaque) -> String {
-    format!("{}@{:016x}", opaque.name, opaque.content)
-}
-
 /// Identity of a source: the prefix of its columns.
 pub(super) fn source_text(source: &Source, read: &Read) -> String {
     match source {
@@ -565,46 +700,20 @@ fn is_literal(expr: &Expr) -> bool {
     }
 }
 
-fn literal(value: &Value, data_type: &DataType) -> String {
+fn literal(value: &Value, data_type: &DataType) -> Term {
     if value.is_null() {
-        return "null".to_owned();
+        return TermBuilder::new(TermKind::Literal).text("null").build();
     }
     let text = functions::display(value, &functions::EvalContext::default().zone);
-    match data_type {
+    if let Value::DayTimeInterval(micros) = value {
+        return TermBuilder::new(TermKind::Interval(*micros)).text(text.to_lowercase()).build();
+    }
+    let text = match data_type {
         DataType::String => format!("'{}'", text.replace('\'', "''")),
         DataType::Boolean | DataType::Byte | DataType::Short | DataType::Int | DataType::Long => text,
         DataType::Double | DataType::Float | DataType::Decimal { .. } => text,
-        DataType::DayTimeInterval | DataType::YearMonthInterval => text.to_lowercase(),
+        DataType::YearMonthInterval => text.to_lowercase(),
         other => format!("{other} '{text}'"),
-    }
-}
-
-/// The text, or a hash of it where it is too long.
-fn bounded(text: String) -> String {
-    if text.len() <= MAX_TEXT {
-        return text;
-    }
-    let cut = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= 80).last().unwrap_or(0);
-    format!("{}…#{:016x}", text.get(..cut).unwrap_or_default(), fingerprint(&text))
-}
-
-/// FNV-1a: the same on every platform and in every release of the standard library.
-fn fingerprint(text: &str) -> u64 {
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    };
+    TermBuilder::new(TermKind::Literal).text(text).build()
 }

@@ -188,7 +188,7 @@ fn watermarks(plan: &Plan, canonical: &Canonical) -> Vec<WatermarkSignature> {
             && input.is_streaming()
         {
             found.push(WatermarkSignature {
-                event_time: canonical.expr(event_time),
+                event_time: canonical.expr(event_time).to_string(),
                 delay: resolve::delay_micros(delay),
                 place: p.place.clone(),
             });

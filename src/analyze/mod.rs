@@ -18,6 +18,7 @@ mod resolve;
 mod schema;
 mod sources;
 mod state;
+mod term;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -25,10 +26,16 @@ mod visit;
 pub(crate) use output::output;
 pub(crate) use sources::rescued_column;
 
-pub use aspects::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
+pub use aspects::{
+    AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect, StatefulMapAspect,
+    WatermarkAspect,
+};
+pub use sources::says_how_to_reach;
+pub use term::{Term, TermBuilder, TermId, TermKind, duration};
 
 use crate::model::{
-    CdcSpec, Expr, Flow, OnViolation, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved, Workspace,
+    CdcSpec, Expr, Flow, OnViolation, Opaque, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved,
+    Workspace,
 };
 use catalog::{Catalog, DatasetId};
 use rayon::prelude::*;
@@ -99,6 +106,21 @@ impl AnalyzedFlow {
         let checks = self.checks.iter().map(|check| &check.condition);
         checks.chain(replaced).filter_map(|known| known.as_ref().ok())
     }
+}
+
+/// Term of an expression over columns that no plan defines, by their names.
+pub fn expression_term(expr: &Expr) -> Term {
+    canonical::Canonical::of_names(expr)
+}
+
+/// What code that no plan shows is known by in terms: its name and its content.
+pub fn code_term(code: &Opaque) -> Term {
+    canonical::code(code)
+}
+
+/// Puts pieces in an order of their own.
+pub fn sort_pieces(pieces: &mut [Piece]) {
+    aspects::sort(pieces);
 }
 
 /// A workspace with everything that can be known about it.

@@ -100,3 +100,28 @@ pub(super) fn file_metadata() -> DataType {
         Field::not_null("file_modification_time", DataType::Timestamp),
     ])
 }
+
+/// Options that say how to reach a source, not what it gives (Auto Loader's and Kafka's documentation), or that name the source and
+/// are compared as such.
+const REACH: &[&str] = &[
+    "path",
+    "format",
+    "usenotifications",
+    "useincrementallisting",
+    "usemanagedfileevents",
+    "region",
+    "queueurl",
+    "backfillinterval",
+    "allowoverwrites",
+    "groupid",
+    "groupidprefix",
+    "kafka.group.id",
+    "databricks.servicecredential",
+    "servicecredential",
+    "validateoptions",
+];
+
+/// Whether an option, by its lower-case name, says how to reach a source and not what it gives.
+pub fn says_how_to_reach(option: &str) -> bool {
+    REACH.contains(&option) || option.strip_prefix("cloudfiles.").is_some_and(|short| REACH.contains(&short))
+}

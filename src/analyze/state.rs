@@ -4,7 +4,7 @@
 //! `StreamingDeduplicateExec`, `SymmetricHashJoinStateManager` (format 2), `StreamingSessionWindowStateManager`,
 //! `StreamingGlobalLimitExec`, `FlatMapGroupsWithStateExec` and `TransformWithStateExec`.
 
-use super::canonical::{Canonical, join_kind, opaque_name};
+use super::canonical::{Canonical, code, join_kind};
 use super::join_keys::{EquiKey, split_condition};
 use super::not_null::NotNull;
 use super::output::output;
@@ -61,7 +61,7 @@ impl Walk<'_> {
             Node::Limit { count, .. } if self.format.output_mode == OutputMode::Append => {
                 let key = Schema::new(vec![Field::new("key", DataType::Null)]);
                 let value = Schema::new(vec![Field::new("value", DataType::Long)]);
-                let semantics = Semantics::from([("limit", vec![self.canonical.expr(count)])]);
+                let semantics = Semantics::from([("limit", vec![self.canonical.expr(count).to_string()])]);
                 self.push("globalLimit", vec![store("default", key, value)], semantics, &plan.place);
             }
             Node::StatefulMap { keys, function, .. } => self.stateful_map(keys, function, &plan.place),
@@ -87,12 +87,12 @@ impl Walk<'_> {
         let calls = aggregate_calls(outputs);
         let buffers: Vec<Field> = calls.iter().flat_map(|call| buffer(call)).collect();
         let mut semantics = Semantics::from([
-            ("keys", groupings.iter().map(|g| self.canonical.expr(g)).collect()),
-            ("aggregates", calls.iter().map(|c| self.canonical.expr(&Expr::Call((*c).clone()))).collect()),
-            ("input", vec![self.canonical.plan(input)]),
+            ("keys", groupings.iter().map(|g| self.canonical.expr(g).to_string()).collect()),
+            ("aggregates", calls.iter().map(|c| self.canonical.expr(&Expr::Call((*c).clone())).to_string()).collect()),
+            ("input", vec![self.canonical.plan(input).to_string()]),
         ]);
         let windows: Vec<String> =
-            groupings.iter().filter(|g| is_time_window(g)).map(|g| self.canonical.expr(g)).collect();
+            groupings.iter().filter(|g| is_time_window(g)).map(|g| self.canonical.expr(g).to_string()).collect();
         if !windows.is_empty() {
             semantics.insert("window", windows);
         }
@@ -129,8 +129,8 @@ impl Walk<'_> {
             ("dedupe", Field::new("__dummy__", DataType::Null))
         };
         let semantics = Semantics::from([
-            ("keys", keys.iter().map(|k| self.canonical.expr(k)).collect()),
-            ("input", vec![self.canonical.plan(input)]),
+            ("keys", keys.iter().map(|k| self.canonical.expr(k).to_string()).collect()),
+            ("input", vec![self.canonical.plan(input).to_string()]),
         ]);
         self.push(name, vec![store("default", key, Schema::new(vec![value]))], semantics, place);
     }
@@ -171,19 +171,20 @@ impl Walk<'_> {
             stores.push(store(&format!("{side}-keyWithIndexToValue"), Schema::new(keys), Schema::new(value)));
         }
         let texts = |exprs: Vec<Expr>| {
-            let mut texts: Vec<String> = exprs.iter().map(|e| self.canonical.expr(e)).collect();
+            let mut texts: Vec<String> = exprs.iter().map(|e| self.canonical.expr(e).to_string()).collect();
             texts.sort();
             texts
         };
-        let columns =
-            |plan: &Plan| output(plan).into_iter().map(|a| self.canonical.expr(&Expr::Attribute(a))).collect();
+        let columns = |plan: &Plan| {
+            output(plan).into_iter().map(|a| self.canonical.expr(&Expr::Attribute(a)).to_string()).collect()
+        };
         let semantics = Semantics::from([
             ("join-type", vec![join_kind(kind).to_owned()]),
             ("keys", split.keys.iter().map(|key| self.key_text(key)).collect()),
             ("condition", texts(split.residual)),
             ("left", columns(left)),
             ("right", columns(right)),
-            ("input", vec![self.canonical.plan(left), self.canonical.plan(right)]),
+            ("input", vec![self.canonical.plan(left).to_string(), self.canonical.plan(right).to_string()]),
         ]);
         self.push("symmetricHashJoin", stores, semantics, place);
     }
@@ -195,8 +196,8 @@ impl Walk<'_> {
     fn stateful_map(&mut self, keys: &[Expr], function: &StatefulFunction, place: &Place) {
         let key = Schema::new(keys.iter().map(|k| key_field(k, &NotNull::default())).collect());
         let mut semantics = Semantics::from([
-            ("keys", keys.iter().map(|k| self.canonical.expr(k)).collect()),
-            ("function", vec![opaque_name(&function.function)]),
+            ("keys", keys.iter().map(|k| self.canonical.expr(k).to_string()).collect()),
+            ("function", vec![code(&function.function).to_string()]),
             ("time-mode", vec![function.time_mode.to_string()]),
             ("output-mode", vec![function.output_mode.to_lowercase()]),
         ]);

@@ -146,7 +146,7 @@ fn unused_aggregates_and_constant_keys_leave_no_state() {
          WATERMARK ts DELAY OF INTERVAL 10 MINUTES GROUP BY window(ts, '10 minutes'), k, 'c')",
     );
     assert_eq!(stores(&pruned), stores(&plain));
-    assert_eq!(pruned.aspects.text, plain.aspects.text);
+    assert_eq!(pruned.aspects.query, plain.aspects.query);
 }
 
 #[test]
@@ -244,14 +244,14 @@ fn columns_of_unknown_sources_are_made_on_demand() {
     assert_eq!(union, ("struct<a:unknown,b:unknown>".to_owned(), true, Vec::new()));
     let join = flow("SELECT o.x, p.y FROM STREAM(other) o JOIN STREAM(third) p ON o.id = p.id WHERE o.f.g = 1");
     assert_eq!(
-        join.aspects.text,
+        join.aspects.query.to_string(),
         "select x: other.x, y: third.y from inner join [(other.id = third.id)] (filter [(other.f.g = 1)] stream other) (stream third)"
     );
 }
 
 #[test]
 fn harmless_rewrites_have_one_text() {
-    let text = |sql: &str| flow(sql).aspects.text;
+    let text = |sql: &str| flow(sql).aspects.query.to_string();
     let plain = text("SELECT id, amt FROM STREAM(events) WHERE amt > 0 AND k IN ('a') AND id BETWEEN 1 AND 9");
     let others = [
         "SELECT e.AMT, e.id FROM STREAM(events) AS e WHERE (e.id >= 1) AND e.id <= 9 AND 'a' = e.k AND 0 < e.amt",
@@ -293,7 +293,7 @@ fn doubled(levels: usize) -> AnalyzedFlow {
 #[test]
 fn text_that_grows_without_end_is_bounded() {
     let doubled_often = doubled(60);
-    assert!(doubled_often.aspects.text.len() < 10_000);
+    assert!(doubled_often.aspects.query.to_string().len() < 10_000);
     assert_eq!(classes(&doubled_often), Vec::<&str>::new());
     let nested = doubled(3_000);
     assert_eq!(nested.unresolved[0].why, "it is too large or nested too deep to be analysed");

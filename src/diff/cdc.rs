@@ -1,8 +1,8 @@
 //! AUTO CDC: keys, sequence, history, deletes and columns.
 
 use super::change::Change;
-use super::flow::{Comparison, Side};
-use super::text::{self, surplus};
+use super::comparison::{Comparison, Side, surplus};
+use super::text;
 use crate::model::{CdcSpec, DataType, Expr};
 
 pub fn compare(comparison: &Comparison) -> Vec<Change> {

@@ -1,27 +1,11 @@
 //! Columns that a flow gives: added, dropped, renamed, retyped, or computed otherwise.
 
 use super::change::Change;
-use super::flow::{Comparison, Explained, Side};
+use super::comparison::{Comparison, Explained, Side};
 use super::pair::FlowRef;
-use crate::analyze::{Analysis, OutputColumn, SourceAspect};
+use crate::analyze::{Analysis, OutputColumn, SourceAspect, Term, TermKind};
 use crate::model::{DataType, Field, QualifiedName, Schema, Source, SourceFacts};
-use std::collections::BTreeSet;
-
-/// Functions that give other values every time they run.
-const NONDETERMINISTIC: &[&str] = &[
-    "current_timestamp(",
-    "current_date(",
-    "now(",
-    "localtimestamp(",
-    "rand(",
-    "randn(",
-    "random(",
-    "uuid(",
-    "shuffle(",
-    "monotonically_increasing_id(",
-    "spark_partition_id(",
-    "input_file_name(",
-];
+use std::collections::{BTreeMap, BTreeSet};
 
 pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {
     let (old, new) = (&comparison.before.analyzed.aspects, &comparison.aspects);
@@ -39,7 +23,7 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
     let declared = comparison.after.dataset.is_some_and(|dataset| dataset.declared.is_some());
     for column in came {
         let same =
-            gone.iter().position(|other| other.text == column.text && same_type(&other.data_type, &column.data_type));
+            gone.iter().position(|other| other.term == column.term && same_type(&other.data_type, &column.data_type));
         if let Some(index) = same {
             let other = gone.remove(index);
             let change = Change::new("column-renamed", pipeline).values(other.name.as_str(), column.name.as_str());
@@ -48,9 +32,9 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
             let change = Change::new("column-added", pipeline)
                 .fact("column", column.name.as_str())
                 .fact("type_after", type_name(&column.data_type))
-                .fact("nondeterministic", is_nondeterministic(&column.text))
+                .fact("nondeterministic", is_nondeterministic(&column.term))
                 .fact("declared", declared)
-                .fact("new_in_source", is_new_in_source(comparison, &column.text));
+                .fact("new_in_source", is_new_in_source(comparison, &column.term));
             changes.push(change.places(&Default::default(), &column.place));
         }
     }
@@ -98,12 +82,12 @@ fn compare_column(
             .fact("widening_enabled", enabled);
         return Some(change.places(&old.place, &new.place));
     }
-    let same = old.text == new.text || is_same_union(comparison, &old.text, &new.text);
-    if !same && !explained.covers(&old.text, &new.text) {
+    let same = old.term == new.term || branches_moved(comparison, &new.term) == old.term;
+    if !same && !explained.covers(&old.term, &new.term) {
         let change = Change::new("expression-changed", pipeline)
             .fact("column", new.name.as_str())
-            .values(old.text.as_str(), new.text.as_str())
-            .fact("nondeterministic", is_nondeterministic(&new.text) && !is_nondeterministic(&old.text));
+            .values(comparison.show(&old.term), comparison.show(&new.term))
+            .fact("nondeterministic", is_nondeterministic(&new.term) && !is_nondeterministic(&old.term));
         return Some(change.places(&old.place, &new.place));
     }
     (old.name != new.name).then(|| {
@@ -112,57 +96,73 @@ fn compare_column(
     })
 }
 
-/// Both unite the same values, with the branches in another order. Only where every branch reads a source of its own: otherwise the
-/// texts do not tell the branches apart.
-fn is_same_union(comparison: &Comparison, old: &str, new: &str) -> bool {
-    let sorted = |mut texts: Vec<String>| {
-        texts.sort();
-        texts
-    };
-    let of = |side: Vec<&SourceAspect>| sorted(side.into_iter().map(|source| source.text.clone()).collect());
-    let (before, after) = (of(comparison.before.streams()), of(comparison.after.streams()));
-    let distinct = before.windows(2).all(|pair| pair.first() != pair.last());
-    let (Some(old), Some(new)) = (branches(old), branches(new)) else { return false };
-    distinct && before == after && sorted(old) == sorted(new)
-}
-
-/// The values of each branch of a `union(…)`.
-fn branches(text: &str) -> Option<Vec<String>> {
-    let inner = text.strip_prefix("union(")?.strip_suffix(')')?;
-    let mut depth = 0_i32;
-    let mut found = vec![String::new()];
-    for c in inner.chars() {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        match found.last_mut() {
-            Some(branch) if depth != 0 || c != ',' => branch.push(c),
-            _ => found.push(String::new()),
+/// A term of AFTER with the branches of its unions in BEFORE's order: where the branches of a union are the same ones by what they
+/// read, only another order of them is told by the sources.
+pub fn branches_moved(comparison: &Comparison, term: &Term) -> Term {
+    let (before, after) = (&comparison.before.analyzed.aspects.unions, &comparison.aspects.unions);
+    let mut orders: BTreeMap<usize, Option<Vec<usize>>> = BTreeMap::new();
+    for (old, new) in before.iter().zip(after).filter(|_| before.len() == after.len()) {
+        let order = order_of(old, new);
+        let known = orders.entry(new.len()).or_insert_with(|| order.clone());
+        // Unions of one size whose branches moved in different ways cannot be told apart in a column's term.
+        if *known != order {
+            *known = None;
         }
     }
-    Some(found.into_iter().map(|branch| branch.trim().to_owned()).collect())
+    in_order(term, &orders)
+}
+
+/// Where each branch of BEFORE's union stands in AFTER's; none where the branches are not told apart by what they read.
+fn order_of(old: &[Vec<String>], new: &[Vec<String>]) -> Option<Vec<usize>> {
+    let distinct: BTreeSet<&Vec<String>> = old.iter().collect();
+    if distinct.len() != old.len() || old.len() != new.len() {
+        return None;
+    }
+    old.iter().map(|branch| new.iter().position(|other| other == branch)).collect()
+}
+
+fn in_order(term: &Term, orders: &BTreeMap<usize, Option<Vec<usize>>>) -> Term {
+    term.replaced(&mut |part| {
+        let size = part.children().count();
+        let order = orders.get(&size)?.as_ref().filter(|_| part.kind() == TermKind::Union)?;
+        let below: Vec<Term> = part.children().map(|branch| in_order(branch, orders)).collect();
+        part.reordered(order).map(|moved| {
+            moved.replaced(&mut |branch| {
+                let at = part.children().position(|other| other == branch)?;
+                below.get(at).cloned()
+            })
+        })
+    })
 }
 
 /// The column comes from a source outside the repository that did not have it before: older rows have nothing to put there. Tables
 /// of the repository between the two pass it on.
-fn is_new_in_source(comparison: &Comparison, text: &str) -> bool {
+fn is_new_in_source(comparison: &Comparison, term: &Term) -> bool {
     let texts = comparison.before.streams();
     let of_source = |aspect: &&SourceAspect| -> Option<bool> {
-        let column = text.strip_prefix(aspect.text.as_str())?.strip_prefix('.')?;
+        let column = column_of(term, aspect)?;
         let (Source::Table(name) | Source::ChangeFeed(name)) = &aspect.source else { return None };
-        passes_on_new(comparison, name, column.trim_matches('`'), &mut BTreeSet::new())
+        passes_on_new(comparison, name, column, &mut BTreeSet::new())
     };
     if let Some(passed_on) = texts.iter().find_map(of_source) {
         return passed_on;
     }
-    lacks(&comparison.before, text)
+    lacks(&comparison.before, term)
 }
 
-/// A source that the flow reads from outside is known, and had no column that a text names.
-fn lacks(before: &Side, text: &str) -> bool {
+/// The column of a source that a term is, and nothing more.
+fn column_of<'t>(term: &'t Term, aspect: &SourceAspect) -> Option<&'t str> {
+    let (source, column) = term.column()?;
+    (source.source_name() == Some(aspect.text.as_str())).then_some(column)
+}
+
+/// A source that the flow reads from outside is known, and had no column that a term is.
+fn lacks(before: &Side, term: &Term) -> bool {
     let sources = &before.analyzed.signature.sources;
     before.streams().iter().zip(sources).any(|(aspect, source)| {
-        let column = text.strip_prefix(aspect.text.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let column = column_of(term, aspect);
         let held = held_by(before, aspect, &source.schema).filter(|held| held.complete && !held.fields.is_empty());
-        column.zip(held).is_some_and(|(column, held)| held.field(column.trim_matches('`')).is_none())
+        column.zip(held).is_some_and(|(column, held)| held.field(column).is_none())
     })
 }
 
@@ -202,13 +202,13 @@ fn passes_on_new(
     let mut is_new = |reference: &FlowRef| -> Option<bool> {
         let flow = Side::new(after, *reference)?;
         let old = old.iter().filter_map(|old| Side::new(before, *old)).find(|old| old.flow.name == flow.flow.name)?;
-        let text = &find(&flow.analyzed.aspects.outputs, column)?.text;
+        let term = &find(&flow.analyzed.aspects.outputs, column)?.term;
         let above = old.streams().into_iter().find_map(|aspect| {
-            let column = text.strip_prefix(aspect.text.as_str())?.strip_prefix('.')?;
+            let column = column_of(term, aspect)?;
             let (Source::Table(name) | Source::ChangeFeed(name)) = &aspect.source else { return None };
-            passes_on_new(comparison, name, column.trim_matches('`'), seen)
+            passes_on_new(comparison, name, column, seen)
         });
-        Some(above.unwrap_or_else(|| lacks(&old, text)))
+        Some(above.unwrap_or_else(|| lacks(&old, term)))
     };
     Some(new.iter().all(|flow| is_new(flow) == Some(true)))
 }
@@ -228,12 +228,8 @@ fn property(comparison: &Comparison, name: &str) -> Option<String> {
     comparison.after.dataset.and_then(|dataset| dataset.property(name)).map(str::to_owned)
 }
 
-fn is_nondeterministic(text: &str) -> bool {
-    NONDETERMINISTIC.iter().any(|function| {
-        text.match_indices(function).any(|(at, _)| {
-            text.get(..at).and_then(|head| head.chars().next_back()).is_none_or(|c| !c.is_alphanumeric() && c != '_')
-        })
-    })
+fn is_nondeterministic(term: &Term) -> bool {
+    term.any(&mut |part| part.kind() == TermKind::Volatile)
 }
 
 /// Equal up to nullability, which a table's schema takes from the first writer.
@@ -335,11 +331,5 @@ mod tests {
         let retyped = DataType::Struct(vec![Field::new("a", DataType::String), Field::new("b", DataType::Int)]);
         assert_eq!(conversion(&old, &gained), Some("struct-fields"));
         assert_eq!(conversion(&old, &retyped), Some("incompatible"));
-    }
-
-    #[test]
-    fn a_column_named_like_a_function_is_deterministic() {
-        assert!(is_nondeterministic("cast(rand() as int)"));
-        assert!(!is_nondeterministic("strand(events.a)"));
     }
 }

@@ -1,8 +1,8 @@
 //! A dataset's own definition: kind, layout, format, properties, expectations.
 
 use super::change::Change;
+use super::comparison::surplus;
 use super::pair::{DatasetPair, DatasetRef};
-use super::text::surplus;
 use crate::analyze::Analysis;
 use crate::model::{Dataset, DatasetKind, Expectation, Layout, OnViolation, Pipeline, Platform};
 

@@ -1,12 +1,14 @@
 //! Pairs pipelines, datasets and flows across two analysed revisions and says what differs, one typed change at a time.
 //!
-//! Takes two [`Analysis`]; gives a [`Diff`]. Queries are compared by their canonical aspects and signatures, never by their text,
+//! Takes two [`Analysis`]; gives a [`Diff`]. Queries are compared by their canonical terms and signatures, never by their text,
 //! so that rewrites which mean the same give no change. What a change *does* is for rules to claim.
 
 mod cdc;
 mod change;
 mod code;
+mod code_changed;
 mod column;
+mod comparison;
 mod configuration;
 mod context;
 mod dataset;
@@ -15,6 +17,7 @@ mod identity;
 pub mod kinds;
 mod pair;
 mod pipeline;
+mod query;
 mod source;
 mod state;
 mod stream_job;

@@ -4,7 +4,7 @@
 //! another pipeline (moved), then by equal content (renamed). Flows pair by name within paired datasets, then by equal or nearly
 //! equal content. What is renamed or moved is never a removal beside an addition.
 
-use crate::analyze::{Analysis, AnalyzedFlow};
+use crate::analyze::{Analysis, AnalyzedFlow, OutputColumn, Piece, WatermarkAspect};
 use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Platform, QualifiedName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,17 +217,20 @@ impl<'a> Side<'a> {
 /// A flow's query as a set of pieces, to measure how alike two queries are.
 fn pieces(flow: &AnalyzedFlow) -> BTreeSet<String> {
     let aspects = &flow.aspects;
-    let mut pieces = BTreeSet::new();
-    pieces
-        .extend(aspects.outputs.iter().map(|column| format!("output {} {}", column.name.to_lowercase(), column.text)));
+    let terms = |what: &'static str, pieces: &'_ [Piece]| -> Vec<String> {
+        pieces.iter().map(|piece| format!("{what} {:?}", piece.term.id())).collect()
+    };
+    let output = |c: &OutputColumn| format!("output {} {:?}", c.name.to_lowercase(), c.term.id());
+    let mark = |mark: &WatermarkAspect| format!("watermark {:?} {:?}", mark.event_time.id(), mark.given.id());
+    let mut pieces: BTreeSet<String> = aspects.outputs.iter().map(output).collect();
     pieces.extend(aspects.sources.iter().map(|source| format!("source {}", source.text)));
-    pieces.extend(aspects.filters.iter().map(|piece| format!("filter {}", piece.text)));
-    pieces.extend(aspects.watermarks.iter().map(|piece| format!("watermark {}", piece.text)));
-    pieces.extend(aspects.aggregates.iter().flat_map(|a| &a.groupings).map(|piece| format!("group {}", piece.text)));
-    pieces.extend(aspects.aggregates.iter().flat_map(|a| &a.aggregates).map(|piece| format!("agg {}", piece.text)));
-    pieces.extend(aspects.deduplicates.iter().flat_map(|d| &d.keys).map(|piece| format!("dedup {}", piece.text)));
-    pieces.extend(aspects.joins.iter().flat_map(|j| &j.keys).map(|piece| format!("join {}", piece.text)));
-    pieces.extend(aspects.opaque.iter().map(|piece| format!("opaque {}", piece.text)));
+    pieces.extend(aspects.watermarks.iter().map(mark));
+    pieces.extend(terms("filter", &aspects.filters));
+    pieces.extend(terms("opaque", &aspects.opaque));
+    pieces.extend(aspects.aggregates.iter().flat_map(|a| terms("group", &a.groupings)));
+    pieces.extend(aspects.aggregates.iter().flat_map(|a| terms("agg", &a.aggregates)));
+    pieces.extend(aspects.deduplicates.iter().flat_map(|d| terms("dedup", &d.keys)));
+    pieces.extend(aspects.joins.iter().flat_map(|j| terms("join", &j.keys)));
     pieces
 }
 

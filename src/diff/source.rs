@@ -4,11 +4,11 @@
 //! match (`OffsetSeq`, `MicroBatchExecution`).
 
 use super::change::Change;
+use super::comparison::{Comparison, Side, surplus};
 use super::configuration::source_evolution;
 use super::dataset::table_format;
-use super::flow::{Comparison, Side};
 use super::text;
-use crate::analyze::SourceAspect;
+use crate::analyze::{SourceAspect, says_how_to_reach};
 use crate::graph::text_without_number;
 use crate::model::{DataType, QualifiedName, Schema, Source, SourceFacts};
 
@@ -108,25 +108,6 @@ const OPTIONS: &[(&str, &[&str])] = &[
 /// Options that skip or repeat change commits.
 const SKIPPING: &[&str] = &["skipchangecommits", "ignorechanges", "ignoredeletes"];
 
-/// Options that say how to reach a source, not what it is; or that name the source and are compared as such.
-const SILENT: &[&str] = &[
-    "path",
-    "format",
-    "usenotifications",
-    "useincrementallisting",
-    "usemanagedfileevents",
-    "region",
-    "queueurl",
-    "backfillinterval",
-    "allowoverwrites",
-    "groupid",
-    "groupidprefix",
-    "kafka.group.id",
-    "databricks.servicecredential",
-    "servicecredential",
-    "validateoptions",
-];
-
 /// Changes, and exchanged sources as (text in AFTER, text in BEFORE).
 pub fn compare(comparison: &Comparison) -> (Vec<Change>, Vec<(String, String)>) {
     let (before, after) = (comparison.before.streams(), comparison.after.streams());
@@ -136,7 +117,7 @@ pub fn compare(comparison: &Comparison) -> (Vec<Change>, Vec<(String, String)>) 
     }
     let old: Vec<String> = before.iter().map(|source| identity(comparison.before, source)).collect();
     let new: Vec<String> = after.iter().map(|source| identity(comparison.after, source)).collect();
-    let (removed, added) = (text::surplus(&new, &old), text::surplus(&old, &new));
+    let (removed, added) = (surplus(&new, &old), surplus(&old, &new));
     if before.len() == after.len() && removed.is_empty() && old != new {
         let show = |sources: &[&SourceAspect]| sources.iter().map(|s| text::source(&s.text)).collect::<Vec<_>>();
         let formats: Vec<_> = before.iter().map(|source| format_of(comparison.before, source)).collect();
@@ -419,8 +400,12 @@ fn compare_schemas(
 ) -> Vec<(&'static str, super::Facts)> {
     let show = |data_type: &DataType| super::Fact::Text(data_type.to_string());
     let used = |column: &str| {
-        let name = format!("{}.{}", source.text, column).to_lowercase();
-        super::Fact::Flag(comparison.before.analyzed.aspects.text.to_lowercase().contains(&name))
+        let query = &comparison.before.analyzed.aspects.query;
+        super::Fact::Flag(query.any(&mut |term| {
+            term.column().is_some_and(|(of, name)| {
+                of.source_name() == Some(source.text.as_str()) && name.eq_ignore_ascii_case(column)
+            })
+        }))
     };
     let mut found = Vec::new();
     for field in &before.fields {
@@ -465,7 +450,8 @@ fn compare_options(comparison: &Comparison, old: &SourceAspect, new: &SourceAspe
     for name in names {
         let value = |source: &SourceAspect| source.options.get(name).cloned().unwrap_or_default();
         let (b, a) = (value(old), value(new));
-        let Some(kind) = (b != a).then(|| option_kind(name, &b, &a)).flatten() else { continue };
+        let same = b == a || (b.eq_ignore_ascii_case(&a) && matches!(b.to_lowercase().as_str(), "true" | "false"));
+        let Some(kind) = (!same).then(|| option_kind(name, &b, &a)).flatten() else { continue };
         let mut change = Change::new(kind, pipeline)
             .fact("source", text::source(&new.text))
             .fact("option", name.as_str())
@@ -475,7 +461,7 @@ fn compare_options(comparison: &Comparison, old: &SourceAspect, new: &SourceAspe
                 text.split(',').map(|item| item.trim().to_owned()).filter(|i| !i.is_empty()).collect::<Vec<_>>()
             };
             let (b, a) = (list(&b), list(&a));
-            change = change.fact("added", text::surplus(&b, &a)).fact("removed", text::surplus(&a, &b));
+            change = change.fact("added", surplus(&b, &a)).fact("removed", surplus(&a, &b));
             if change.list("added").is_empty() && change.list("removed").is_empty() {
                 continue;
             }
@@ -508,11 +494,11 @@ fn option_kind(name: &str, before: &str, after: &str) -> Option<&'static str> {
     if let Some((kind, _)) = OPTIONS.iter().find(|(_, names)| names.contains(&short)) {
         return Some(kind);
     }
-    let silent = SILENT.contains(&short)
-        || name.starts_with("kafka.")
+    // Settings of clients reach the source; one of them chooses among its records.
+    let silent = says_how_to_reach(name)
+        || (name.starts_with("kafka.") && name != "kafka.isolation.level")
         || short.starts_with("aws")
-        || short.starts_with("client")
-        || (name.starts_with("cloudfiles.") && short != "format");
+        || short.starts_with("client");
     (!silent).then_some("reader-option-changed")
 }
 

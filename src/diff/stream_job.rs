@@ -1,7 +1,7 @@
 //! The writer's side of a flow that is no plain append: `writeStream` queries and REPLACE flows.
 
 use super::change::Change;
-use super::flow::Comparison;
+use super::comparison::Comparison;
 use super::text;
 use crate::model::{FlowKind, OutputMode, SinkTarget, StreamWrite};
 

@@ -1,11 +1,11 @@
 //! Columns followed down the plans: which columns of which readers depend on a changed one, and which no longer resolve.
 
 use super::Impact;
-use crate::analyze::{Analysis, Aspects, SourceAspect};
+use crate::analyze::{Analysis, Aspects, SourceAspect, Term};
 use crate::diff::{Change, Diff};
 use crate::graph::{Graph, Vertex};
 use crate::model::{DatasetKind, Effect, QualifiedName};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// A column that readers see changed, and how.
 struct Changed<'a> {
@@ -112,15 +112,39 @@ struct Used {
 }
 
 impl Used {
-    /// A canonical text uses the column, or of a struct one of the fields that differ; `source` is how the text names the dataset.
-    fn in_text(&self, text: &str, source: &str) -> bool {
-        let text = text.to_lowercase();
-        let name = format!("{source}.{}", self.column).to_lowercase();
-        if self.fields.is_empty() {
-            return mentions(&text, &name, true);
+    /// A term uses the column of the source called `source`; of a struct, one of the fields that differ.
+    fn in_term(&self, term: &Term, source: &str) -> bool {
+        let mut seen = HashSet::new();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            if !seen.insert(term.id()) {
+                continue;
+            }
+            match self.path(term, source) {
+                Some(path) if self.concerns(&path) => return true,
+                // Another field of the same column.
+                Some(_) => {}
+                None => pending.extend(term.children()),
+            }
         }
-        let field = |field: &String| mentions(&text, &format!("{name}.{}", field.to_lowercase()), true);
-        mentions(&text, &name, false) || self.fields.iter().any(field)
+        false
+    }
+
+    /// Fields, from the outermost, that a term takes of the column and of nothing else.
+    fn path(&self, term: &Term, source: &str) -> Option<Vec<String>> {
+        if let Some((of, name)) = term.column() {
+            let own = of.source_name() == Some(source) && name.eq_ignore_ascii_case(&self.column);
+            return own.then(Vec::new);
+        }
+        let (base, field) = term.field()?;
+        let mut path = self.path(base, source)?;
+        path.push(field.to_owned());
+        Some(path)
+    }
+
+    fn concerns(&self, path: &[String]) -> bool {
+        let Some(field) = path.first() else { return true };
+        self.fields.is_empty() || self.fields.iter().any(|differs| differs.eq_ignore_ascii_case(field))
     }
 }
 
@@ -171,14 +195,14 @@ fn readers(before: &Analysis, after: &Analysis, graph: &Graph, pipeline: &str, u
             (Some(_), Some(old)) => &old.aspects,
             _ => &analyzed.aspects,
         };
-        let uses = |aspects: &Aspects, text: &str| {
+        let uses = |aspects: &Aspects, term: &Term| {
             let of_dataset = |source: &&SourceAspect| {
                 crate::graph::text_without_number(&source.text).eq_ignore_ascii_case(&dataset.to_string())
             };
-            aspects.sources.iter().filter(of_dataset).any(|source| used.in_text(text, &source.text))
+            aspects.sources.iter().filter(of_dataset).any(|source| used.in_term(term, &source.text))
         };
         let outputs = |aspects: &Aspects| -> Vec<String> {
-            aspects.outputs.iter().filter(|o| uses(aspects, &o.text)).map(|o| o.name.clone()).collect()
+            aspects.outputs.iter().filter(|o| uses(aspects, &o.term)).map(|o| o.name.clone()).collect()
         };
         let mut columns = outputs(aspects);
         if let (What::Gone, None, Some(old)) = (what, broken, old) {
@@ -188,11 +212,11 @@ fn readers(before: &Analysis, after: &Analysis, graph: &Graph, pipeline: &str, u
                 passed_on.filter(|name| !analyzed.aspects.outputs.iter().any(|o| o.name == *name)).collect();
             columns.extend(gone);
         }
-        let uses = |text: &str| uses(aspects, text);
-        let in_filters = aspects.filters.iter().any(|piece| uses(&piece.text))
-            || aspects.joins.iter().any(|join| join.keys.iter().chain(&join.condition).any(|piece| uses(&piece.text)))
-            || aspects.deduplicates.iter().any(|dedup| dedup.keys.iter().any(|piece| uses(&piece.text)))
-            || aspects.aggregates.iter().any(|a| a.groupings.iter().any(|piece| uses(&piece.text)));
+        let uses = |term: &Term| uses(aspects, term);
+        let in_filters = aspects.filters.iter().any(|piece| uses(&piece.term))
+            || aspects.joins.iter().any(|join| join.keys.iter().chain(&join.condition).any(|piece| uses(&piece.term)))
+            || aspects.deduplicates.iter().any(|dedup| dedup.keys.iter().any(|piece| uses(&piece.term)))
+            || aspects.aggregates.iter().any(|a| a.groupings.iter().any(|piece| uses(&piece.term)));
         if !columns.is_empty() || in_filters {
             found.push(Reader {
                 name: name.clone(),
@@ -205,16 +229,6 @@ fn readers(before: &Analysis, after: &Analysis, graph: &Graph, pipeline: &str, u
         }
     }
     found
-}
-
-/// Whether a canonical text names a column: the whole name, not the start of a longer one. `inside` counts its fields too.
-fn mentions(text: &str, name: &str, inside: bool) -> bool {
-    let word = |c: char| c.is_alphanumeric() || c == '_' || c == '`';
-    text.match_indices(name).any(|(at, _)| {
-        let before = text.get(..at).and_then(|head| head.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|tail| tail.chars().next());
-        before.is_none_or(|c| !word(c) && c != '.') && after.is_none_or(|c| !word(c) && (inside || c != '.'))
-    })
 }
 
 fn describe(reader: &Reader, what: What, column: &str) -> (Effect, String) {
@@ -239,16 +253,7 @@ fn describe(reader: &Reader, what: What, column: &str) -> (Effect, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{fields_that_differ, mentions};
-
-    #[test]
-    fn a_column_is_not_found_inside_a_longer_name() {
-        assert!(mentions("upper(main.s.t.k)", "main.s.t.k", true));
-        assert!(!mentions("upper(main.s.t.key)", "main.s.t.k", true));
-        assert!(!mentions("x.main.s.t.k", "main.s.t.k", true));
-        assert!(mentions("t.k.a", "t.k", true));
-        assert!(!mentions("t.k.a", "t.k", false));
-    }
+    use super::fields_that_differ;
 
     #[test]
     fn fields_of_structs_are_told_apart() {

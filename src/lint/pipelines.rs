@@ -191,7 +191,7 @@ impl Look<'_> {
             };
             let messages = format.is_some_and(|format| MESSAGE_SOURCES.contains(&format));
             let stateful = self.analyzed.signature.operators.first();
-            let reads_fields = self.analyzed.aspects.outputs.iter().any(|column| column.text.contains("from_json"));
+            let reads_fields = self.analyzed.aspects.outputs.iter().any(|column| column.term.calls("from_json"));
             if messages && is_table && (stateful.is_some() || reads_fields) {
                 let operator = stateful.map(|operator| operator.name.to_string()).unwrap_or_default();
                 let change = self.change("message-source-typed", &source.place).fact("source", text);

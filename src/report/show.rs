@@ -122,7 +122,7 @@ fn flow_json(shown: &Shown, unresolved: &[Unresolved]) -> Value {
             "class": error.class,
             "message": error.message,
         })).collect::<Vec<_>>(),
-        "plan": shown.analyzed.aspects.text,
+        "plan": shown.analyzed.aspects.query.to_string(),
     })
 }
 

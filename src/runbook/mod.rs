@@ -330,7 +330,7 @@ fn unique_keys(examination: &Examination, dataset: &Dataset) -> Option<Vec<Strin
         .keys
         .iter()
         .map(|key| {
-            let name = key.text.rsplit('.').next().unwrap_or(&key.text);
+            let (_, name) = key.term.column()?;
             columns.iter().find(|column| column.eq_ignore_ascii_case(name)).map(|column| (*column).to_owned())
         })
         .collect();

@@ -1,12 +1,16 @@
 //! Reads the aspects off an optimized plan.
 
-use super::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect};
-use crate::analyze::canonical::{Canonical, grouping_sets, join_kind, opaque_name, source_text};
+use super::{
+    AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, OutputColumn, Piece, SourceAspect, StatefulMapAspect,
+    WatermarkAspect,
+};
+use crate::analyze::canonical::{Canonical, code, grouping_sets, join_kind, source_text};
 use crate::analyze::join_keys::split_condition;
 use crate::analyze::optimize::conjuncts;
 use crate::analyze::output::output;
 use crate::analyze::resolve::delay_micros;
 use crate::analyze::state::aggregate_calls;
+use crate::analyze::term::{Term, TermBuilder, TermKind};
 use crate::model::{AttrId, Attribute, Expr, JoinOn, Node, Place, Plan, Read};
 use std::collections::BTreeMap;
 
@@ -27,7 +31,7 @@ pub(in crate::analyze) fn collect(query: &Query<'_>) -> Aspects {
     for column in query.output {
         aspects.outputs.push(OutputColumn {
             name: column.name.to_string(),
-            text: canonical.expr(&Expr::Attribute(column.clone())),
+            term: canonical.expr(&Expr::Attribute(column.clone())),
             data_type: column.data_type.clone(),
             nullable: column.nullable,
             place: query.places.get(&column.id).cloned().unwrap_or_default(),
@@ -41,13 +45,18 @@ pub(in crate::analyze) fn collect(query: &Query<'_>) -> Aspects {
         pending.append(&mut collector.subqueries);
     }
     let mut aspects = collector.aspects;
-    aspects.filters.sort_by(|a, b| (&a.text, a.feeds).cmp(&(&b.text, b.feeds)));
-    aspects.filters.dedup_by(|a, b| a.text == b.text && a.feeds == b.feeds);
-    aspects.watermarks.sort_by(|a, b| a.text.cmp(&b.text));
-    aspects.opaque.sort_by(|a, b| a.text.cmp(&b.text));
-    aspects.opaque.dedup_by(|a, b| a.text == b.text && a.feeds == b.feeds);
-    aspects.text = canonical.query_by_name(query.optimized);
+    sort(&mut aspects.filters);
+    aspects.filters.dedup_by(|a, b| a.term == b.term && a.feeds == b.feeds);
+    aspects.watermarks.sort_by_cached_key(|mark| mark.event_time.ordering());
+    sort(&mut aspects.opaque);
+    aspects.opaque.dedup_by(|a, b| a.term == b.term && a.feeds == b.feeds);
+    aspects.query = canonical.query_by_name(query.optimized);
     aspects
+}
+
+/// In an order of their own.
+pub(in crate::analyze) fn sort(pieces: &mut [Piece]) {
+    pieces.sort_by_cached_key(|piece| (piece.term.ordering(), piece.feeds));
 }
 
 type Feeds = Option<&'static str>;
@@ -59,13 +68,13 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn piece(&self, text: String, feeds: Feeds, place: &Place) -> Piece {
-        Piece { text, feeds, place: place.clone() }
+    fn piece(&self, term: Term, feeds: Feeds, place: &Place) -> Piece {
+        Piece { term, feeds, place: place.clone() }
     }
 
     fn expr_piece(&self, expr: &Expr, feeds: Feeds, place: &Place) -> Piece {
         let place = expr.span().cloned().map_or_else(|| place.clone(), Place::at);
-        Piece { text: self.canonical.expr(expr), feeds, place }
+        Piece { term: self.canonical.expr(expr), feeds, place }
     }
 
     fn visit(&mut self, plan: &'a Plan, feeds: Feeds) {
@@ -101,13 +110,14 @@ impl<'a> Collector<'a> {
                 self.visit(input, if streaming { Some(name) } else { feeds });
             }
             Node::Watermark { event_time, delay, input } => {
-                let delay = match delay_micros(delay) {
-                    Some(micros) => micros.to_string(),
-                    None => self.canonical.expr(delay),
-                };
-                let text = format!("{} delay {delay}", self.canonical.expr(event_time));
-                let piece = self.piece(text, feeds, place);
-                self.aspects.watermarks.push(piece);
+                self.aspects.watermarks.push(WatermarkAspect {
+                    event_time: self.canonical.expr(event_time),
+                    delay: delay_micros(delay),
+                    given: self.canonical.expr(delay),
+                    streaming: input.is_streaming(),
+                    feeds,
+                    place: place.clone(),
+                });
                 self.visit(input, feeds);
             }
             Node::Generate { generator, outer, input, .. } => {
@@ -123,33 +133,27 @@ impl<'a> Collector<'a> {
                 self.visit(input, feeds);
             }
             Node::StatefulMap { keys, function, input } => {
-                let keys: Vec<String> = keys.iter().map(|k| self.canonical.expr(k)).collect();
-                let text = format!(
-                    "{} {} by [{}] time mode {} output mode {}",
-                    function.operator,
-                    opaque_name(&function.function),
-                    keys.join(", "),
-                    function.time_mode,
-                    function.output_mode.to_lowercase()
-                );
-                let piece = self.piece(text, feeds, place);
-                self.aspects.stateful_maps.push(piece);
+                self.aspects.stateful_maps.push(StatefulMapAspect {
+                    keys: keys.iter().map(|k| self.canonical.expr(k)).collect(),
+                    function: function.clone(),
+                    feeds,
+                    place: place.clone(),
+                });
                 self.visit(input, if input.is_streaming() { Some("stateful map") } else { feeds });
             }
             Node::Limit { count, input } => {
-                let piece = self.piece(format!("limit {}", self.canonical.expr(count)), feeds, place);
+                let piece = self.piece(prefixed("limit ", self.canonical.expr(count)), feeds, place);
                 self.aspects.limits.push(piece);
                 self.visit(input, if input.is_streaming() { Some("globalLimit") } else { feeds });
             }
             Node::Offset { count, input } => {
-                let piece = self.piece(format!("offset {}", self.canonical.expr(count)), feeds, place);
+                let piece = self.piece(prefixed("offset ", self.canonical.expr(count)), feeds, place);
                 self.aspects.limits.push(piece);
                 self.visit(input, feeds);
             }
             Node::Sort { keys, input, .. } => {
                 for key in keys {
-                    let direction = if key.descending { " desc" } else { "" };
-                    let piece = self.piece(self.canonical.expr(&key.expr) + direction, feeds, place);
+                    let piece = self.piece(self.canonical.sort_key(key), feeds, place);
                     self.aspects.sorts.push(piece);
                 }
                 self.visit(input, feeds);
@@ -161,13 +165,28 @@ impl<'a> Collector<'a> {
                 }
             }
             Node::Opaque { function, inputs, .. } => {
-                let piece = self.piece(opaque_name(function), feeds, place);
+                let piece = self.piece(code(function), feeds, place);
                 self.aspects.opaque.push(piece);
                 for input in inputs {
                     self.visit(input, feeds);
                 }
             }
-            _ => {
+            Node::Values { .. }
+            | Node::Range { .. }
+            | Node::Project { .. }
+            | Node::Distinct { .. }
+            | Node::SetOperation { .. }
+            | Node::Sample { .. }
+            | Node::SubqueryAlias { .. }
+            | Node::With { .. }
+            | Node::Pivot { .. }
+            | Node::Unpivot { .. }
+            | Node::WithColumns { .. }
+            | Node::DropColumns { .. }
+            | Node::RenameColumns { .. }
+            | Node::ToDf { .. }
+            | Node::NaFill { .. }
+            | Node::NaDrop { .. } => {
                 for input in plan.inputs() {
                     self.visit(input, feeds);
                 }
@@ -187,7 +206,7 @@ impl<'a> Collector<'a> {
         }
         for content in opaque {
             let place = content.place.or(&plan.place);
-            let piece = self.piece(opaque_name(content), feeds, &place);
+            let piece = self.piece(code(content), feeds, &place);
             self.aspects.opaque.push(piece);
         }
     }
@@ -227,13 +246,14 @@ impl<'a> Collector<'a> {
             .keys
             .iter()
             .map(|key| {
-                let text = format!("{} = {}", self.canonical.expr(&key.left), self.canonical.expr(&key.right));
-                self.piece(text, below, &plan.place)
+                let (left, right) = (self.canonical.expr(&key.left), self.canonical.expr(&key.right));
+                let term = TermBuilder::new(TermKind::Plain).term(left).text(" = ").term(right).build();
+                self.piece(term, below, &plan.place)
             })
             .collect();
         let mut rest: Vec<Piece> =
             split.residual.iter().map(|part| self.expr_piece(part, below, &plan.place)).collect();
-        rest.sort_by(|a, b| a.text.cmp(&b.text));
+        sort(&mut rest);
         self.aspects.joins.push(JoinAspect {
             kind: join_kind(*kind),
             stream_stream,
@@ -267,6 +287,10 @@ impl<'a> Collector<'a> {
         });
         self.visit(input, below);
     }
+}
+
+fn prefixed(word: &'static str, term: Term) -> Term {
+    TermBuilder::new(TermKind::Plain).text(word).term(term).build()
 }
 
 fn sources_below(plan: &Plan) -> Vec<String> {

@@ -1,8 +1,8 @@
-//! What a query says, aspect by aspect, in canonical text.
+//! What a query says, aspect by aspect, in canonical terms.
 //!
-//! Every text is written over *source columns* (`main.raw.events.amt`): intermediate aliases, CTEs and views leave no trace in it,
-//! while another column of the same type does. Equal text is equal meaning as far as harmless rewrites go (commuted operands,
-//! `a > b` for `b < a`, redundant parentheses, letter case of columns, SQL for Python); unequal text is a difference to report.
+//! Every term is made over *source columns* (`main.raw.events.amt`): intermediate aliases, CTEs and views leave no trace in it,
+//! while another column of the same type does. Equal terms are equal meaning as far as harmless rewrites go (commuted operands,
+//! `a > b` for `b < a`, redundant parentheses, letter case of columns, SQL for Python); unequal terms are a difference to report.
 //! A table that is read twice is told apart by a number in the order of the leaves (`events`, `events#2`).
 //!
 //! All pieces come from the optimized plan, so a filter that was only moved (from above a join to below it, from WHERE into ON of
@@ -10,15 +10,16 @@
 
 mod collect;
 
-pub(super) use collect::{Query, collect};
+pub(super) use collect::{Query, collect, sort};
 
-use crate::model::{DataType, Place, Source};
+use super::term::Term;
+use crate::model::{DataType, Place, Source, StatefulFunction};
 use std::collections::BTreeMap;
 
 /// A piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Piece {
-    pub text: String,
+    pub term: Term,
     /// The nearest stateful operator whose input it is part of (`stateStoreSave`, `dedupe`, `symmetricHashJoin`, …): what the
     /// piece decides has gone into state. None where no state stands between it and the target.
     pub feeds: Option<&'static str>,
@@ -30,7 +31,7 @@ pub struct Piece {
 pub struct OutputColumn {
     /// As the query names it, letter case kept.
     pub name: String,
-    pub text: String,
+    pub term: Term,
     pub data_type: DataType,
     pub nullable: bool,
     pub place: Place,
@@ -39,7 +40,7 @@ pub struct OutputColumn {
 /// One leaf.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceAspect {
-    /// Canonical identity: qualified table name, or format and path; the prefix of its columns in all texts.
+    /// Canonical identity: qualified table name, or format and path; the name of its `Source` term.
     pub text: String,
     pub source: Source,
     pub streaming: bool,
@@ -95,6 +96,28 @@ pub struct DeduplicateAspect {
     pub place: Place,
 }
 
+/// One watermark.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WatermarkAspect {
+    pub event_time: Term,
+    /// Microseconds; none where they are not known.
+    pub delay: Option<i64>,
+    /// The delay as it is given.
+    pub given: Term,
+    pub streaming: bool,
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
+/// Arbitrary state: a function over groups that keeps state of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StatefulMapAspect {
+    pub keys: Vec<Term>,
+    pub function: StatefulFunction,
+    pub feeds: Option<&'static str>,
+    pub place: Place,
+}
+
 /// All aspects of one flow. Lists are in plan order, from the target down and from left to right, except where a field says so.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Aspects {
@@ -103,26 +126,24 @@ pub struct Aspects {
     pub complete: bool,
     /// Leaves left to right; those of subqueries last.
     pub sources: Vec<SourceAspect>,
-    /// Conjuncts of all filters outside join conditions, sorted by text. HAVING is among them: its text holds an aggregate.
+    /// Conjuncts of all filters outside join conditions, sorted. HAVING is among them: its term holds an aggregate.
     pub filters: Vec<Piece>,
     pub joins: Vec<JoinAspect>,
     pub aggregates: Vec<AggregateAspect>,
     pub deduplicates: Vec<DeduplicateAspect>,
-    /// `events.ts delay 600000000` (microseconds), sorted.
-    pub watermarks: Vec<Piece>,
+    pub watermarks: Vec<WatermarkAspect>,
     /// `explode(…)` and `explode_outer(…)` with their inputs.
     pub generators: Vec<Piece>,
     /// Window functions with their specification.
     pub windows: Vec<Piece>,
-    /// Arbitrary state: operator, keys, content, output, state and time mode.
-    pub stateful_maps: Vec<Piece>,
+    pub stateful_maps: Vec<StatefulMapAspect>,
     pub limits: Vec<Piece>,
     pub sorts: Vec<Piece>,
     /// Number of branches of each union, and the source texts of each branch.
     pub unions: Vec<Vec<Vec<String>>>,
     /// Content that no plan shows (UDFs, unresolved values), by name and content hash, in order of name.
     pub opaque: Vec<Piece>,
-    /// The whole optimized query as one text, its columns in order of name: equal texts are equal queries to a target that
-    /// takes columns by name.
-    pub text: String,
+    /// The whole optimized query as one term, its columns in order of name: equal terms are equal queries to a target that takes
+    /// columns by name. It holds everything that decides a row, so that a difference which no other aspect shows is one here.
+    pub query: Term,
 }

@@ -2,43 +2,25 @@
 
 use super::listed;
 use super::stored::{Types, same_fields, same_stored};
+use crate::analyze::{StatefulMapAspect, code_term};
 use crate::diff::change::{Change, Fact};
-use crate::diff::flow::{Comparison, Explained};
-use crate::diff::text::surplus;
-use crate::model::{DataType, Node, Place, Plan, Schema, StateVariable, StatefulFunction, StatefulOperator};
-
-/// The function, its keys as the signature names them, and where it is called.
-pub(super) type Function = (StatefulFunction, Vec<String>, Place);
-
-/// Functions with state of their own, with their keys as the signature names them.
-pub(super) fn of(plan: &Plan, operators: &[StatefulOperator]) -> Vec<Function> {
-    let mut found = Vec::new();
-    plan.walk(&mut |plan| {
-        if let Node::StatefulMap { function, .. } = &plan.node {
-            found.push((function.clone(), Vec::new(), plan.place.clone()));
-        }
-    });
-    let keys =
-        operators.iter().filter(|o| o.semantics.contains_key("function")).map(|o| o.semantics.get("keys").cloned());
-    for (entry, keys) in found.iter_mut().zip(keys) {
-        entry.1 = keys.unwrap_or_default();
-    }
-    found
-}
+use crate::diff::comparison::{Comparison, Explained, surplus};
+use crate::model::{DataType, Schema, StateVariable, StatefulFunction, StatefulOperator};
 
 pub(super) fn compare(
     comparison: &Comparison,
     operator: &StatefulOperator,
-    (old, keys_before, place_before): &Function,
-    (new, keys_after, place_after): &Function,
+    before: &StatefulMapAspect,
+    after: &StatefulMapAspect,
     types: &Types,
     explained: &mut Explained,
 ) -> Vec<Change> {
     let pipeline = comparison.after.pipeline.key.as_str();
     let base = |kind| Change::new(kind, pipeline).fact("operator", operator.name.as_ref());
+    let (old, new) = (&before.function, &after.function);
     let mut changes = Vec::new();
-    if keys_before != keys_after {
-        let change = listed("grouping-keys-changed", pipeline, keys_before, keys_after);
+    if before.keys != after.keys {
+        let change = listed("grouping-keys-changed", comparison, &before.keys, &after.keys);
         changes.push(types.of_keys(change.fact("operator", operator.name.as_ref())));
     }
     if let (Some(b), Some(a)) = (&old.state, &new.state)
@@ -67,12 +49,12 @@ pub(super) fn compare(
         let name = unit.map_or(&new.function.name, |unit| &unit.name);
         let path = place.span().map(|span| span.path.to_string()).unwrap_or_default();
         let change = base("state-function-changed").fact("code", name.as_ref()).fact("code_path", path);
-        explained.add([new.function.name.to_string(), old.function.name.to_string()]);
+        explained.add([code_term(&new.function), code_term(&old.function)]);
         changes.push(change.places(&old.function.place, place));
     }
     for change in &mut changes {
-        change.before = change.before.or(place_before);
-        change.after = change.after.or(place_after);
+        change.before = change.before.or(&before.place);
+        change.after = change.after.or(&after.place);
     }
     changes
 }

@@ -4,8 +4,7 @@ use super::listed;
 use super::stored::{Types, same_fields, shown};
 use crate::analyze::JoinAspect;
 use crate::diff::change::Change;
-use crate::diff::flow::{Comparison, Explained};
-use crate::diff::text::{surplus, texts};
+use crate::diff::comparison::{Comparison, Explained, surplus, terms};
 use crate::model::{Schema, StateStoreSchema, StatefulOperator};
 
 pub(super) fn compare(
@@ -22,12 +21,12 @@ pub(super) fn compare(
         let change = Change::new("join-type-changed", pipeline);
         changes.push(change.fact("join_type_before", old.kind).fact("join_type_after", new.kind));
     }
-    let (before, after) = (texts(&old.keys), texts(&new.keys));
+    let (before, after) = (terms(&old.keys), terms(&new.keys));
     let swapped = old.left == new.right && old.right == new.left && old.left != new.left;
     if before != after && !swapped {
-        changes.push(types.of_keys(listed("join-keys-changed", pipeline, &before, &after)));
+        changes.push(types.of_keys(listed("join-keys-changed", comparison, &before, &after)));
     }
-    let (condition_before, condition_after) = (texts(&old.condition), texts(&new.condition));
+    let (condition_before, condition_after) = (terms(&old.condition), terms(&new.condition));
     if condition_before != condition_after {
         let (gone, came) = (surplus(&condition_after, &condition_before), surplus(&condition_before, &condition_after));
         let aspect = match (gone.is_empty(), came.is_empty()) {
@@ -35,7 +34,9 @@ pub(super) fn compare(
             (_, true) => "removed",
             _ => "changed",
         };
-        let change = Change::new("join-condition-changed", pipeline).values(gone, came).fact("aspect", aspect);
+        let change = Change::new("join-condition-changed", pipeline)
+            .values(comparison.show_all(&gone), comparison.show_all(&came))
+            .fact("aspect", aspect);
         changes.push(change.fact("types_equal", types.equal).fact("types_known", types.known));
     }
     for store in operator.stores.iter().filter(|store| store.store.contains("keyWithIndexToValue")) {
@@ -67,7 +68,7 @@ fn compare_side(
     let (added, removed) = (surplus(&before, &after), surplus(&after, &before));
     let known = old.value.complete && new.value.complete;
     if types_equal {
-        explained.add(added.iter().chain(&removed).map(|name| format!(".{name}")));
+        added.iter().chain(&removed).for_each(|name| explained.add_column(name));
     }
     let change = Change::new("join-state-changed", pipeline)
         .fact("store", old.store.as_ref())

@@ -10,12 +10,10 @@ mod join;
 mod stored;
 
 use super::change::Change;
+use super::comparison::{Comparison, Explained, surplus, terms};
 use super::configuration::differences;
-use super::flow::{Comparison, Explained};
-use super::text::{surplus, texts};
-use crate::analyze::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Piece};
+use crate::analyze::{AggregateAspect, Aspects, DeduplicateAspect, JoinAspect, Piece, StatefulMapAspect, Term};
 use crate::model::{Place, StatefulOperator};
-use function::Function;
 use stored::Types;
 
 pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change> {
@@ -26,8 +24,9 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
     if before != after {
         for aspects in [&comparison.before.analyzed.aspects, &comparison.aspects] {
             let streaming = aspects.aggregates.iter().filter(|aggregate| aggregate.streaming);
-            explained
-                .add(streaming.flat_map(|a| a.groupings.iter().chain(&a.aggregates)).map(|piece| piece.text.clone()));
+            explained.add_whole(
+                streaming.flat_map(|a| a.groupings.iter().chain(&a.aggregates)).map(|piece| piece.term.clone()),
+            );
         }
         return compare_names(comparison, old, new, &before, &after);
     }
@@ -122,22 +121,18 @@ struct Operators {
     deduplicates: Vec<DeduplicateAspect>,
     joins: Vec<JoinAspect>,
     limits: Vec<Piece>,
-    functions: Vec<Function>,
+    functions: Vec<StatefulMapAspect>,
 }
 
 impl Operators {
     fn of(comparison: &Comparison, before: bool) -> Self {
-        let (side, aspects): (_, &Aspects) = if before {
-            (comparison.before, &comparison.before.analyzed.aspects)
-        } else {
-            (comparison.after, &comparison.aspects)
-        };
+        let aspects: &Aspects = if before { &comparison.before.analyzed.aspects } else { &comparison.aspects };
         Operators {
             aggregates: aspects.aggregates.iter().filter(|a| a.streaming).cloned().collect(),
             deduplicates: aspects.deduplicates.iter().filter(|d| d.streaming).cloned().collect(),
             joins: aspects.joins.iter().filter(|join| join.stream_stream).cloned().collect(),
             limits: aspects.limits.clone(),
-            functions: function::of(&side.analyzed.optimized, &side.analyzed.signature.operators),
+            functions: aspects.stateful_maps.clone(),
         }
     }
 }
@@ -167,13 +162,13 @@ impl Counts {
 }
 
 /// A change of a list: what came, what went, or only another order.
-fn listed(kind: &'static str, pipeline: &str, before: &[String], after: &[String]) -> Change {
+fn listed(kind: &'static str, comparison: &Comparison, before: &[Term], after: &[Term]) -> Change {
     let (removed, added) = (surplus(after, before), surplus(before, after));
-    Change::new(kind, pipeline)
-        .values(before.to_vec(), after.to_vec())
+    Change::new(kind, &comparison.after.pipeline.key)
+        .values(comparison.show_all(before), comparison.show_all(after))
         .fact("reordered", removed.is_empty() && added.is_empty())
-        .fact("added", added)
-        .fact("removed", removed)
+        .fact("added", comparison.show_all(&added))
+        .fact("removed", comparison.show_all(&removed))
 }
 
 fn compare_deduplicates(
@@ -183,18 +178,18 @@ fn compare_deduplicates(
     new: &DeduplicateAspect,
     types: &Types,
 ) -> Vec<Change> {
-    let (before, after) = (texts(&old.keys), texts(&new.keys));
+    let (before, after) = (terms(&old.keys), terms(&new.keys));
     if before == after {
         return Vec::new();
     }
-    let change = listed("dedup-keys-changed", &comparison.after.pipeline.key, &before, &after);
+    let change = listed("dedup-keys-changed", comparison, &before, &after);
     vec![types.of_keys(change.fact("operator", operator.name.as_ref())).places(&old.place, &new.place)]
 }
 
 fn compare_limits(comparison: &Comparison, old: &Piece, new: &Piece) -> Vec<Change> {
-    if old.text == new.text {
+    if old.term == new.term {
         return Vec::new();
     }
     let change = Change::new("limit-changed", &comparison.after.pipeline.key);
-    vec![change.values(old.text.as_str(), new.text.as_str()).places(&old.place, &new.place)]
+    vec![change.values(comparison.show(&old.term), comparison.show(&new.term)).places(&old.place, &new.place)]
 }
