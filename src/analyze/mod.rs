@@ -31,6 +31,7 @@ pub use aspects::{
     WatermarkAspect,
 };
 pub use sources::says_how_to_reach;
+pub use state::PINNED_SETTINGS;
 pub use term::{Term, TermBuilder, TermId, TermKind, duration};
 
 use crate::model::{

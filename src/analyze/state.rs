@@ -18,6 +18,28 @@ use crate::model::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Settings that Spark 4 writes into the offset log and takes from there at a restart (`OffsetSeqMetadata.relevantSQLConfs` and
+/// `relevantSQLConfDefaultValues`).
+pub const PINNED_SETTINGS: &[&str] = &[
+    "spark.sql.shuffle.partitions",
+    "spark.sql.streaming.stateStore.providerClass",
+    "spark.sql.streaming.multipleWatermarkPolicy",
+    "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
+    "spark.sql.streaming.aggregation.stateFormatVersion",
+    "spark.sql.streaming.join.stateFormatVersion",
+    "spark.sql.streaming.stateStore.compression.codec",
+    "spark.sql.streaming.stateStore.rocksdb.formatVersion",
+    "spark.sql.streaming.stateStore.rocksdb.mergeOperatorVersion",
+    "spark.sql.streaming.stateStore.encodingFormat",
+    "spark.sql.streaming.stateStore.rowChecksum.enabled",
+    "spark.sql.streaming.statefulOperator.useStrictDistribution",
+    "spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled",
+    "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
+    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
+    "spark.sql.function.protobufExtensions.enabled",
+    "spark.sql.streaming.queryEvolution.enableSourceEvolution",
+];
+
 /// What of the configuration and the platform shapes the schemas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StateFormat {

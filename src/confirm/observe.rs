@@ -105,6 +105,9 @@ impl Moments {
 /// Several flows write one table, and the engine keeps no account of whose a row is.
 const UNTOLD: &str = "which of the table's flows wrote a row cannot be told";
 
+/// An empty table before and after is no evidence.
+const NO_ROW: &str = "no row reached the table, so that none could show a difference";
+
 /// Observes every flow and table of both revisions.
 pub fn observe(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Observed {
     let mut flows = Vec::new();
@@ -301,6 +304,10 @@ fn observe_flow(
         return observation;
     };
     let effect = moments.effect();
+    if effect == Effect::None && moments.control.is_empty() && moments.resumed.is_empty() {
+        observation.reason = Some(NO_ROW.to_owned());
+        return observation;
+    }
     let view =
         pipeline.datasets.iter().any(|table| table.name == dataset && table.kind == DatasetKind::MaterializedView);
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;

@@ -1,51 +1,85 @@
-//! Configuration values that checkpoints pin or queries depend on; all others show in the plans that read them.
+//! Configuration values that checkpoints pin or queries depend on; keys of the user's own show in the plans that read them.
 
 use super::change::Change;
 use crate::model::{Pipeline, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Written into the offset log and taken from there at a restart (Spark's `OffsetSeqMetadata.relevantSQLConfs`): editing them
-/// does nothing to a query that has a checkpoint.
-const PINNED: &[&str] = &[
-    "spark.sql.shuffle.partitions",
-    "spark.sql.streaming.statestore.providerclass",
-    "spark.sql.streaming.statestore.encodingformat",
-    "spark.sql.streaming.statestore.rocksdb.formatversion",
-    "spark.sql.streaming.statestore.rocksdb.mergeoperatorversion",
-    "spark.sql.streaming.statestore.compression.codec",
-    "spark.sql.streaming.statestore.rowchecksum.enabled",
-    "spark.sql.streaming.multiplewatermarkpolicy",
-    "spark.sql.streaming.aggregation.stateformatversion",
-    "spark.sql.streaming.join.stateformatversion",
-    "spark.sql.streaming.flatmapgroupswithstate.stateformatversion",
-    "spark.sql.streaming.statefuloperator.usestrictdistribution",
-    "spark.sql.streaming.statefuloperator.alwaysnullableoutput",
-    "spark.sql.streaming.dropduplicates.deterministickeyorder.enabled",
-    "spark.sql.optimizer.prunefilterscanprunestreamingsubplan",
-    "spark.databricks.delta.streaming.skipchangecommits",
-];
-
 const SOURCE_EVOLUTION: &str = "spark.sql.streaming.queryevolution.enablesourceevolution";
 
-/// Values that change what a query computes, by their key in lower case.
+/// Values that change what a query computes, by their key in lower case. What is read anew at each start and no more than that is
+/// left to an engine (`evaluated`).
 const SEMANTIC: &[(&str, &str)] = &[
     ("spark.sql.session.timezone", "time-zone"),
     ("spark.sql.ansi.enabled", "ansi"),
     ("spark.sql.legacy.timeparserpolicy", "time-parser"),
     ("spark.sql.streaming.statestore.stateschemacheck", "state-check"),
     ("spark.sql.streaming.stateful.operator.metadata.check", "state-check"),
+    ("spark.sql.streaming.nodatamicrobatches.enabled", "evaluated"),
+    ("spark.sql.streaming.statefuloperator.allowmultiple", "evaluated"),
 ];
 
-/// What a key governs; none where nothing of it lasts beyond a run.
+/// Families of settings that say how a query is run, where its files and logs go and how big they get, not what it computes
+/// (Spark's configuration pages on execution, memory, scheduling and the user interface). `spark.sql.` stands before each.
+const EXECUTION: &[&str] = &[
+    "adaptive.",
+    "autobroadcastjointhreshold",
+    "broadcasttimeout",
+    "catalog",
+    "codegen.",
+    "columnnamelengththreshold",
+    "debug.",
+    "execution.",
+    "extensions",
+    "files.max",
+    "files.min",
+    "files.opencostinbytes",
+    "hive.metastore",
+    "inmemorycolumnarstorage.",
+    "maven.",
+    "optimizer.",
+    "orc.",
+    "parquet.compression",
+    "parquet.filterpushdown",
+    "parquet.enablevectorizedreader",
+    "redaction.",
+    "sources.parallelpartitiondiscovery",
+    "streaming.metricsenabled",
+    "streaming.minbatchestoretain",
+    "streaming.numrecentprogressupdates",
+    "streaming.pollingdelay",
+    "streaming.statestore.maintenance",
+    "streaming.statestore.mindeltasforsnapshot",
+    "streaming.statestore.minversionstodelete",
+    "streaming.statestore.rocksdb.",
+    "streaming.stopactiverunonrestart",
+    "streaming.stoptimeout",
+    "statistics.",
+    "thriftserver.",
+    "ui.",
+    "warehouse.dir",
+];
+
+/// What a key governs; none where no row depends on it.
 fn class(key: &str) -> Option<&'static str> {
     let key = key.to_lowercase();
-    if PINNED.contains(&key.as_str()) {
-        Some("pinned")
-    } else if key == SOURCE_EVOLUTION {
-        Some("source-evolution")
-    } else {
-        SEMANTIC.iter().find(|(name, _)| *name == key).map(|(_, class)| *class)
+    if key == SOURCE_EVOLUTION {
+        return Some("source-evolution");
     }
+    if is_pinned(&key) {
+        return Some("pinned");
+    }
+    if let Some((_, class)) = SEMANTIC.iter().find(|(name, _)| *name == key) {
+        return Some(class);
+    }
+    // The session's settings decide rows unless they are known to say only how to run; others belong to the cluster or the user.
+    let session = key.strip_prefix("spark.sql.")?;
+    (!EXECUTION.iter().any(|family| session.starts_with(family))).then_some("unmodelled")
+}
+
+/// The checkpoint keeps the value: taken from it at a restart, whatever is configured by then.
+fn is_pinned(key: &str) -> bool {
+    let databricks = key == "spark.databricks.delta.streaming.skipchangecommits";
+    databricks || crate::analyze::PINNED_SETTINGS.iter().any(|pinned| pinned.eq_ignore_ascii_case(key))
 }
 
 /// Configuration of whole pipelines.

@@ -4,7 +4,7 @@ use super::change::Change;
 use super::comparison::{Comparison, Explained, Side};
 use super::pair::FlowPair;
 use super::query::{self, edited};
-use super::{cdc, code_changed, column, configuration, source as sources, stream_job};
+use super::{cdc, code_changed, column, configuration, definition, source as sources, stream_job};
 use crate::analyze::{Analysis, AnalysisError};
 use crate::model::{DatasetKind, FlowKind, Node, Place};
 
@@ -77,6 +77,9 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
         changes.extend(code_changed::compare(&comparison, &mut Explained::default()));
     } else {
         changes.extend(query::compare(comparison));
+    }
+    if changes.is_empty() {
+        changes.extend(definition::unexplained(old, new));
     }
     changes
 }

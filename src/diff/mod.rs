@@ -12,6 +12,7 @@ mod comparison;
 mod configuration;
 mod context;
 mod dataset;
+mod definition;
 mod flow;
 mod identity;
 pub mod kinds;

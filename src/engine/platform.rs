@@ -1,5 +1,6 @@
 //! What differs between platforms at a restart: Apache Spark by version, and Lakeflow with Delta tables.
 
+use crate::analyze::PINNED_SETTINGS;
 use crate::model::{Pipeline, Platform};
 
 /// Which runtime an update imitates.
@@ -40,7 +41,7 @@ impl Behaviour {
 
     /// Configuration that the last entry of the offset log keeps (`OffsetSeqMetadata.relevantSQLConfs`).
     pub fn pinned_configuration(self) -> &'static [&'static str] {
-        if self.is_lakeflow() || self.spark_version >= (4, 0) { PINNED_4 } else { PINNED_3 }
+        if self.is_lakeflow() || self.spark_version >= (4, 0) { PINNED_SETTINGS } else { PINNED_3 }
     }
 }
 
@@ -55,24 +56,4 @@ const PINNED_3: &[&str] = &[
     "spark.sql.streaming.stateStore.rocksdb.formatVersion",
     "spark.sql.streaming.statefulOperator.useStrictDistribution",
     "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
-];
-
-const PINNED_4: &[&str] = &[
-    "spark.sql.shuffle.partitions",
-    "spark.sql.streaming.stateStore.providerClass",
-    "spark.sql.streaming.multipleWatermarkPolicy",
-    "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
-    "spark.sql.streaming.aggregation.stateFormatVersion",
-    "spark.sql.streaming.join.stateFormatVersion",
-    "spark.sql.streaming.stateStore.compression.codec",
-    "spark.sql.streaming.stateStore.rocksdb.formatVersion",
-    "spark.sql.streaming.stateStore.rocksdb.mergeOperatorVersion",
-    "spark.sql.streaming.stateStore.encodingFormat",
-    "spark.sql.streaming.stateStore.rowChecksum.enabled",
-    "spark.sql.streaming.statefulOperator.useStrictDistribution",
-    "spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled",
-    "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
-    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
-    "spark.sql.function.protobufExtensions.enabled",
-    "spark.sql.streaming.queryEvolution.enableSourceEvolution",
 ];

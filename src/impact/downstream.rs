@@ -266,7 +266,16 @@ impl<'a> Reader<'a> {
                 format!("reads `{upstream}`, into which nothing is written any more"),
             ),
             // A lookup side is read anew in every batch; rows written before stay.
-            _ if !computed => return None,
+            Cause::Unknown => (
+                Effect::Unknown,
+                Some(Cause::Unknown),
+                format!("reads `{upstream}`, of which it cannot be told what happens to it"),
+            ),
+            _ if !computed => (
+                Effect::Mixed,
+                Some(Cause::Mixed),
+                format!("looks rows up in `{upstream}` as it then is; rows written before keep what they had looked up"),
+            ),
             Cause::Refreshed => (
                 Effect::Recomputed,
                 Some(Cause::Recomputed),

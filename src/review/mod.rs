@@ -203,6 +203,7 @@ fn verdicts(
     let none = FlowAssessment {
         effect: Effect::None,
         observed: false,
+        certain: Effect::None,
         confirmable: true,
         full_refresh: crate::model::FullRefresh::No,
         findings: Vec::new(),
@@ -246,9 +247,11 @@ fn verdict(
     let key = key(pair);
     let (ran, seen) = (confirmations.mini.get(&key), confirmations.spark.get(&key));
     let observed = ran.and_then(|run| run.observed).or_else(|| seen.and_then(|seen| seen.flow.observed));
-    let effect = match observed {
-        Some(observed) if assessed.observed => observed,
-        _ => assessed.effect,
+    let effect = match (assessed.observed, observed) {
+        (false, _) => assessed.effect,
+        (true, Some(observed)) => observed,
+        // What is left to an engine that could not say cannot be told.
+        (true, None) => Effect::together([assessed.certain, Effect::Unknown]),
     };
     let mini = told(pair, assessed, ran, effect, options);
     let spark = seen.and_then(|seen| {

@@ -15,6 +15,8 @@ pub struct FlowAssessment {
     pub effect: Effect,
     /// Some finding leaves the effect to an engine.
     pub observed: bool,
+    /// What the other findings claim.
+    pub certain: Effect,
     /// Some finding that claims this effect can be shown by an engine, or none claims any.
     pub confirmable: bool,
     pub full_refresh: FullRefresh,
@@ -124,6 +126,7 @@ fn assess_flow(pair: &FlowPair, findings: &[Finding]) -> FlowAssessment {
         effect,
         confirmable: worst.peek().is_none() || worst.any(|finding| finding.confirmable),
         observed: of().any(|finding| finding.observed),
+        certain: Effect::together(of().filter(|finding| !finding.observed).map(|finding| finding.effect)),
         full_refresh: of().map(|finding| finding.full_refresh).max().unwrap_or(FullRefresh::No),
         findings: concerned,
     }
