@@ -26,8 +26,9 @@ fn flow_differences(old: &Flow, new: &Flow) -> Vec<&'static str> {
     // decide no row.
     let Flow { name: _, target: _, kind, plan: _, spark_conf: _, comment: _, code: _, place: _ } = old;
     match (kind, &new.kind) {
-        (FlowKind::AutoCdc(old), FlowKind::AutoCdc(new))
-        | (FlowKind::AutoCdcOnce(old), FlowKind::AutoCdcOnce(new)) => cdc_differences(old, new),
+        (FlowKind::AutoCdc(old), FlowKind::AutoCdc(new)) | (FlowKind::AutoCdcOnce(old), FlowKind::AutoCdcOnce(new)) => {
+            cdc_differences(old, new)
+        }
         (FlowKind::StreamJob(old), FlowKind::StreamJob(new)) => writer_differences(old, new),
         // Other kinds hold nothing, or are compared whole; flows of two kinds are told apart before.
         (
@@ -62,15 +63,8 @@ fn cdc_differences(old: &CdcSpec, new: &CdcSpec) -> Vec<&'static str> {
 
 fn writer_differences(old: &StreamWrite, new: &StreamWrite) -> Vec<&'static str> {
     // A trigger says when batches are made. What `stream_job::compare` looks at is left out.
-    let StreamWrite {
-        target: _,
-        output_mode: _,
-        checkpoint: _,
-        query_name: _,
-        trigger: _,
-        partition_by,
-        options,
-    } = old;
+    let StreamWrite { target: _, output_mode: _, checkpoint: _, query_name: _, trigger: _, partition_by, options } =
+        old;
     // Options that name what is compared as such.
     let own = |options: &'_ BTreeMap<String, String>| -> BTreeMap<String, String> {
         let named = |option: &str| matches!(option, "checkpointlocation" | "path" | "queryname");

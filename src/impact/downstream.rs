@@ -274,7 +274,9 @@ impl<'a> Reader<'a> {
             _ if !computed => (
                 Effect::Mixed,
                 Some(Cause::Mixed),
-                format!("looks rows up in `{upstream}` as it then is; rows written before keep what they had looked up"),
+                format!(
+                    "looks rows up in `{upstream}` as it then is; rows written before keep what they had looked up"
+                ),
             ),
             Cause::Refreshed => (
                 Effect::Recomputed,
