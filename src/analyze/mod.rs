@@ -33,6 +33,7 @@ pub use aspects::{
 pub use sources::says_how_to_reach;
 pub use state::PINNED_SETTINGS;
 pub use term::{Term, TermBuilder, TermId, TermKind, duration};
+pub use visit::expressions_mut;
 
 use crate::model::{
     CdcSpec, Expr, Flow, OnViolation, Opaque, Pipeline, PipelineKind, Place, Plan, Schema, Signature, Unresolved,

@@ -3,7 +3,7 @@
 use crate::model::{Expr, JoinOn, Node, Plan};
 
 /// Applies `f` to each expression of this node itself.
-pub(crate) fn expressions_mut(plan: &mut Plan, f: &mut impl FnMut(&mut Expr)) {
+pub fn expressions_mut(plan: &mut Plan, f: &mut impl FnMut(&mut Expr)) {
     match &mut plan.node {
         Node::Values { rows, .. } => rows.iter_mut().flatten().for_each(f),
         Node::Range { start, end, step } => [start, end, step].into_iter().for_each(|e| f(e)),

@@ -103,6 +103,7 @@ mod plan;
 mod row_conditions;
 mod run;
 mod spark;
+mod speech;
 mod state_schemas;
 
 /// With a harness of its own, `#[test]` is no test: the function would silently be left out.
@@ -146,6 +147,7 @@ fn main() -> ExitCode {
         row_conditions::tests(),
         run::tests(),
         spark::tests(),
+        speech::tests(),
         state_schemas::tests(),
     ];
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().flatten().collect());
