@@ -279,6 +279,7 @@ kinds! {
     "source-recreated": "the source table was dropped and created anew" ["source", "before", "after"];
     "source-format-changed": "the file format of a source changed" ["source", "before", "after", "file_source"];
     "source-renamed": "a source's own name changed where sources are matched by name" ["before", "after"];
+    "static-reader-changed": "a table or files that are read whole are read otherwise: another version, other reader options" ["source", "edited", "before", "after"];
     "static-source-changed": "a table that is read whole (a lookup side) was exchanged, added or removed" ["before", "after", "added", "removed"];
     "start-option-changed": "where a source starts when there is no checkpoint" ["source", "option", "before", "after"];
     "rate-limit-changed": "how much one batch takes" ["source", "option", "before", "after"];

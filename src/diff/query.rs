@@ -4,8 +4,9 @@ use super::change::Change;
 use super::comparison::{Comparison, Explained, surplus, terms};
 use super::text::source;
 use super::{code_changed, column, source as sources, state, watermark};
-use crate::analyze::{Aspects, JoinAspect, Piece, Term};
+use crate::analyze::{Aspects, JoinAspect, Piece, SourceAspect, Term, says_how_to_reach};
 use crate::model::{DatasetKind, FlowKind};
+use std::collections::BTreeSet;
 
 pub fn compare(mut comparison: Comparison) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -25,6 +26,7 @@ pub fn compare(mut comparison: Comparison) -> Vec<Change> {
     if let Some(change) = exchanged_table(&mut comparison) {
         changes.push(change);
     }
+    changes.extend(compare_static_readers(&comparison));
     changes.extend(code_changed::compare(&comparison, &mut explained));
     changes.extend(watermark::compare(&comparison));
     changes.extend(state::compare(&comparison, &mut explained));
@@ -244,6 +246,35 @@ fn compare_static_joins(comparison: &Comparison, explained: &mut Explained) -> V
     let shown = |joins: &[JoinAspect]| joins.iter().map(show).collect::<Vec<_>>();
     let change = Change::new("static-join-changed", &comparison.after.pipeline.key).values(shown(&old), shown(&new));
     vec![change.fact("aspect", aspect).places(&place(&old), &place(&new))]
+}
+
+/// Options of what is read whole, source by source. No engine of ours imitates them.
+fn compare_static_readers(comparison: &Comparison) -> Vec<Change> {
+    let statics = |aspects: &'_ Aspects| -> Vec<SourceAspect> {
+        aspects.sources.iter().filter(|source| !source.streaming).cloned().collect()
+    };
+    let mut new = statics(&comparison.aspects);
+    let mut changes = Vec::new();
+    for old in statics(&comparison.before.analyzed.aspects) {
+        let Some(at) = new.iter().position(|other| other.text == old.text) else { continue };
+        let other = new.remove(at);
+        let edited: BTreeSet<&String> = (old.options.keys().chain(other.options.keys()))
+            .filter(|option| !says_how_to_reach(option) && old.options.get(*option) != other.options.get(*option))
+            .collect();
+        if edited.is_empty() {
+            continue;
+        }
+        let shown = |source: &SourceAspect| -> Vec<String> {
+            let value = |option: &&String| source.options.get(*option).map(|value| format!("{option} {value}"));
+            edited.iter().filter_map(value).collect()
+        };
+        let change = Change::new("static-reader-changed", &comparison.after.pipeline.key)
+            .values(shown(&old), shown(&other))
+            .fact("source", source(&other.text))
+            .fact("edited", edited.iter().map(|option| (*option).clone()).collect::<Vec<_>>());
+        changes.push(change.places(&old.place, &other.place));
+    }
+    changes
 }
 
 fn conditions(join: &JoinAspect) -> Vec<Term> {

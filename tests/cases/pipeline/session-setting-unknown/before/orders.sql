@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT id, amount FROM STREAM(main.sales.raw_orders);
