@@ -37,7 +37,7 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
     changes.extend(kind_changed(old, new));
     changes.extend(errors(&old.analyzed.errors, new));
     changes.extend(declared_mismatch(Some(old), new));
-    let same_query = old.analyzed.aspects == new.analyzed.aspects
+    let same_query = old.analyzed.aspects.same_meaning(&new.analyzed.aspects)
         && old.analyzed.signature.operators == new.analyzed.signature.operators;
     let comparison = Comparison::new(old, new);
     if old.flow.is_once() && new.flow.is_once() {

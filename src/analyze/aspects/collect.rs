@@ -254,6 +254,7 @@ impl<'a> Collector<'a> {
         let mut rest: Vec<Piece> =
             split.residual.iter().map(|part| self.expr_piece(part, below, &plan.place)).collect();
         sort(&mut rest);
+        rest.dedup_by(|a, b| a.term == b.term);
         self.aspects.joins.push(JoinAspect {
             kind: join_kind(*kind),
             stream_stream,

@@ -12,6 +12,7 @@ mod collect;
 
 pub(super) use collect::{Query, collect, sort};
 
+use super::sources::says_how_to_reach;
 use super::term::Term;
 use crate::model::{DataType, Place, Source, StatefulFunction};
 use std::collections::BTreeMap;
@@ -146,4 +147,19 @@ pub struct Aspects {
     /// The whole optimized query as one term, its columns in order of name: equal terms are equal queries to a target that takes
     /// columns by name. It holds everything that decides a row, so that a difference which no other aspect shows is one here.
     pub query: Term,
+}
+
+impl Aspects {
+    /// Everything that decides a row, a column's name or type, or what a checkpoint makes of a source is equal.
+    pub fn same_meaning(&self, other: &Aspects) -> bool {
+        let sources = |aspects: &'_ Aspects| -> Vec<_> {
+            let source = |source: &SourceAspect| {
+                let mut options = source.options.clone();
+                options.retain(|option, _| !says_how_to_reach(option));
+                (source.text.clone(), source.source.clone(), source.streaming, options, source.name.clone())
+            };
+            aspects.sources.iter().map(source).collect()
+        };
+        self.query == other.query && self.outputs == other.outputs && sources(self) == sources(other)
+    }
 }

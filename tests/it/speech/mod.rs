@@ -2,8 +2,11 @@
 //!
 //! What is proven equal is put to the engine: both queries run from nothing on the same rows, and must give the same tables. A
 //! mutant that passes in silence though the engine sees a difference is a survivor.
+//!
+//! Silence: the same flows, rewritten by laws that change no row, must not make it speak.
 
 mod mutate;
+mod rewrite;
 
 use pipelint::analyze::{Analysis, analyze};
 use pipelint::confirm::{Options as Experiment, confirm};
@@ -16,7 +19,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-crate::tests!(mutants_do_not_pass_in_silence);
+crate::tests!(mutants_do_not_pass_in_silence, equivalent_rewrites_are_silent);
 
 /// Sites of one flow that are tried: spread over all of them.
 const SITES: usize = 12;
@@ -116,4 +119,45 @@ fn same_rows(before: &Analysis, after: &Analysis) -> bool {
     let options = Experiment { seeds: vec![1, 2], ..Experiment::default() };
     let harmless = |effect: Effect| matches!(effect, Effect::None | Effect::Recomputed);
     confirm(before, after, &options).flows.iter().all(|flow| flow.observed.is_none_or(harmless))
+}
+
+fn equivalent_rewrites_are_silent() {
+    let laws = rewrite::laws();
+    let loud: Vec<(usize, Option<String>)> =
+        crate::case_folders("").par_iter().flat_map(|folder| rewrites_of(folder, &laws)).collect();
+    for (index, (name, _)) in laws.iter().enumerate() {
+        let tried = loud.iter().filter(|(law, _)| *law == index).count();
+        println!("{name:50} {tried:5} flows");
+    }
+    let spoken: Vec<&String> = loud.iter().filter_map(|(_, said)| said.as_ref()).collect();
+    println!("{} rewrites by {} laws, {} spoken of", loud.len(), laws.len(), spoken.len());
+    assert!(spoken.is_empty(), "{spoken:#?}");
+}
+
+/// By law, what was said of each flow that the law applies to.
+fn rewrites_of(folder: &Path, laws: &[(&'static str, rewrite::Law)]) -> Vec<(usize, Option<String>)> {
+    let mut tried = Vec::new();
+    let Some(workspace) = workspace(folder) else { return tried };
+    let before = analyze(workspace.clone());
+    for (p, pipeline) in workspace.pipelines.iter().enumerate() {
+        for (f, flow) in pipeline.flows.iter().enumerate() {
+            // A query that does not resolve has no meaning to keep.
+            if before.flows.iter().any(|own| own.pipeline == p && own.flow == f && !own.errors.is_empty()) {
+                continue;
+            }
+            for (index, (name, law)) in laws.iter().enumerate() {
+                let Some(plan) = rewrite::rewritten(&flow.plan, law) else { continue };
+                let mut edited = workspace.clone();
+                if let Some(flow) = edited.pipelines.get_mut(p).and_then(|pipeline| pipeline.flows.get_mut(f)) {
+                    flow.plan = plan;
+                }
+                let after = analyze(edited);
+                let said =
+                    diff(&before, &after).changes.iter().map(|change| change.kind).collect::<Vec<_>>().join(", ");
+                let place = crate::case_name("speech", folder);
+                tried.push((index, (!said.is_empty()).then(|| format!("{name}: {said} of {} in {place}", flow.name))));
+            }
+        }
+    }
+    tried
 }
