@@ -60,7 +60,7 @@ pub use function::{
 pub use generator::Generator;
 pub use interval::{Interval, parse_interval};
 pub use lambda::lambda_parameters;
-pub use registry::{all, lookup};
+pub use registry::{all, is_sensitive, lookup};
 pub use time_window::{TimeWindow, time_windows};
 pub use uninterpreted::uninterpreted;
 pub use volatility::{Volatility, of_call as call_volatility, volatility};
