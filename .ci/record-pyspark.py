@@ -256,8 +256,9 @@ def stand_in(function, everything, parameter, found, full):
         return None
     kind, value = shape(args[found.index(parameter)])
     again = call_of(build(function, [pair for pair in everything if pair[0] is not parameter]))[1]
-    # A seed drawn at random is no default.
-    if kind != "literal" or repr(again) != repr(args):
+    copied = any(value == given for _, given in everything if isinstance(given, str) and isinstance(value, str))
+    # A seed drawn at random is no default, nor is another argument.
+    if kind != "literal" or copied or repr(again) != repr(args):
         return None
     return json_of(value)
 

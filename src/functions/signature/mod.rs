@@ -169,6 +169,20 @@ pub fn module(name: &str) -> Option<&'static [&'static str]> {
     RECORDED.modules.get(name).map(Vec::as_slice)
 }
 
+/// How many arguments at the end of a SQL call say what is so anyway (`split(x, ',', -1)`).
+pub fn trailing_defaults(sql: &str, args: &[Expr]) -> usize {
+    let Some(signature) = of_sql(sql) else { return 0 };
+    let is_default = |at: usize, arg: &Expr| {
+        let parameter = signature.order.get(at).and_then(|index| signature.parameters.get(*index));
+        let stand_in = parameter.filter(|parameter| parameter.optional && !parameter.rest).and_then(|p| p.stand_in);
+        stand_in.is_some_and(|constant| match (arg, constant.expr()) {
+            (Expr::Literal { value, .. }, Expr::Literal { value: default, .. }) => *value == default,
+            _ => false,
+        })
+    };
+    args.iter().enumerate().rev().take_while(|(at, arg)| is_default(*at, arg)).count()
+}
+
 fn read(table: &'static str) -> Recorded {
     let mut functions = HashMap::new();
     let mut by_sql_name = HashMap::new();
