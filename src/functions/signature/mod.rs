@@ -120,10 +120,24 @@ impl Signature {
             }
         }
         let missing = self.parameters.iter().zip(&values).find(|(p, slot)| slot.is_empty() && !p.optional && !p.rest);
-        match missing {
-            Some((parameter, _)) => Err(Mismatch::Missing(parameter.name)),
-            None => Ok(Bound { values }),
+        if let Some((parameter, _)) = missing {
+            return Err(Mismatch::Missing(parameter.name));
         }
+        let bound = Bound { values };
+        match self.gap(&bound) {
+            Some(parameter) => Err(Mismatch::Missing(parameter.name)),
+            None => Ok(bound),
+        }
+    }
+
+    /// A parameter that nothing is passed for, before one that was given: which of the SQL function's forms is meant, only
+    /// PySpark's code says (`make_timestamp(date=…, time=…)`).
+    fn gap<T>(&self, bound: &Bound<'_, T>) -> Option<&Parameter> {
+        let last = self.order.iter().rposition(|at| !bound.of(*at).is_empty())?;
+        let before = self.order.iter().take(last).filter(|at| bound.of(**at).is_empty());
+        before
+            .filter_map(|at| self.parameters.get(*at))
+            .find(|parameter| parameter.stand_in.is_none() && !parameter.rest)
     }
 
     /// Arguments of the SQL call, in its order; those after the last one given are left to SQL's own defaults.
@@ -287,6 +301,7 @@ mod tests {
         assert_eq!(call("round", &[1], &[("digits", 2)]), Err(Mismatch::UnknownKeyword("digits".into())));
         assert_eq!(call("upper", &[1, 2], &[]), Err(Mismatch::TooMany));
         assert_eq!(call("regexp_replace", &[1, 2], &[]), Err(Mismatch::Missing("replacement")));
+        assert_eq!(call("make_timestamp", &[], &[("months", 1)]), Err(Mismatch::Missing("years")));
     }
 
     #[test]
