@@ -9,7 +9,7 @@ use super::output::output;
 use super::sources::says_how_to_reach;
 use super::state::aggregate_calls;
 use super::term::{Term, TermBuilder, TermKind};
-use crate::functions;
+use crate::functions::{self, signature};
 use crate::model::{
     AttrId, Attribute, Call, DataType, Expr, Frame, FrameBound, GroupingSets, JoinKind, JoinOn, Node, Opaque, Plan,
     Read, Schema, SetOperation, SortKey, Source, StatefulFunction, SubqueryKind, Value, WindowSpec,
@@ -299,13 +299,12 @@ impl Canonical {
         let kind = match (name, args.len()) {
             ("window", 4) => TermKind::TimeWindow,
             ("session_window", 2) => TermKind::SessionWindow,
-            _ if functions::lookup(name).is_some_and(|f| f.volatility != functions::Volatility::Immutable) => {
-                TermKind::Volatile
-            }
+            _ if functions::call_volatility(call) != functions::Volatility::Immutable => TermKind::Volatile,
             _ => TermKind::Plain,
         };
         let mut term = TermBuilder::new(kind).text(format!("{name}(")).text(if *distinct { "distinct " } else { "" });
-        term = term.list(args.iter().map(|a| self.term(a, lambda)), ", ").text(")");
+        let said = args.len() - signature::trailing_defaults(&call.function, args);
+        term = term.list(args.iter().take(said).map(|a| self.term(a, lambda)), ", ").text(")");
         if *ignore_nulls {
             term = term.text(" ignore nulls");
         }
@@ -609,9 +608,12 @@ fn member(kind: TermKind, base: Term, name: &str) -> Term {
     TermBuilder::new(kind).term(base).text(".").text(name.to_lowercase()).build()
 }
 
-/// What opaque code is known by: its name and its content.
+/// What opaque code is known by: its content, and its name where that says more.
 pub(super) fn code(opaque: &Opaque) -> Term {
-    TermBuilder::new(TermKind::Code).text(opaque.name.to_string()).hidden(format!("{:016x}", opaque.content)).build()
+    let named = TermBuilder::new(TermKind::Code);
+    // Where its text is known, another name is no other code.
+    let named = if opaque.code.is_empty() { named.text(opaque.name.clone()) } else { named.label(opaque.name.clone()) };
+    named.hidden(format!("{:016x}", opaque.content)).build()
 }
 
 /// Terms without repetitions, in order of first appearance.

@@ -55,6 +55,8 @@ enum Part {
     Text(Arc<str>),
     /// Counts in the identity, and is not shown to people.
     Hidden(Arc<str>),
+    /// Is shown to people, and does not count in the identity.
+    Label(Arc<str>),
     Term(Term),
 }
 
@@ -92,6 +94,11 @@ impl TermBuilder {
         self
     }
 
+    pub fn label(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.parts.push(Part::Label(text.into()));
+        self
+    }
+
     pub fn term(mut self, term: Term) -> Self {
         self.parts.push(Part::Term(term));
         self
@@ -121,6 +128,7 @@ impl Term {
             let (tag, text) = match part {
                 Part::Text(text) => (b't', text),
                 Part::Hidden(text) => (b'h', text),
+                Part::Label(_) => continue,
                 Part::Term(term) => {
                     hasher.update(b"c");
                     hasher.update(term.0.id.0.to_le_bytes());
@@ -172,20 +180,20 @@ impl Term {
     pub fn children(&self) -> impl Iterator<Item = &Term> {
         self.0.parts.iter().filter_map(|part| match part {
             Part::Term(term) => Some(term),
-            Part::Text(_) | Part::Hidden(_) => None,
+            Part::Text(_) | Part::Hidden(_) | Part::Label(_) => None,
         })
     }
 
     fn first_text(&self) -> Option<&str> {
         self.0.parts.iter().find_map(|part| match part {
-            Part::Text(text) => Some(text.as_ref()),
+            Part::Text(text) | Part::Label(text) => Some(text.as_ref()),
             Part::Hidden(_) | Part::Term(_) => None,
         })
     }
 
     fn last_text(&self) -> Option<&str> {
         match self.0.parts.last()? {
-            Part::Text(text) => Some(text),
+            Part::Text(text) | Part::Label(text) => Some(text),
             Part::Hidden(_) | Part::Term(_) => None,
         }
     }
@@ -266,7 +274,7 @@ impl Term {
                     differs |= other != *term;
                     Part::Term(other)
                 }
-                Part::Text(_) | Part::Hidden(_) => part.clone(),
+                Part::Text(_) | Part::Hidden(_) | Part::Label(_) => part.clone(),
             });
         }
         if !differs {
@@ -278,7 +286,7 @@ impl Term {
                 .iter()
                 .filter_map(|part| match part {
                     Part::Term(term) => Some(term.clone()),
-                    Part::Text(_) | Part::Hidden(_) => None,
+                    Part::Text(_) | Part::Hidden(_) | Part::Label(_) => None,
                 })
                 .collect();
             operands.sort_by_cached_key(Term::place_among_operands);
@@ -304,7 +312,7 @@ impl Term {
         let mut moved = order.iter().filter_map(|index| children.get(*index).copied());
         let parts = self.0.parts.iter().map(|part| match part {
             Part::Term(_) => moved.next().cloned().map(Part::Term),
-            Part::Text(_) | Part::Hidden(_) => Some(part.clone()),
+            Part::Text(_) | Part::Hidden(_) | Part::Label(_) => Some(part.clone()),
         });
         Some(Term::of(self.kind(), parts.collect::<Option<Vec<Part>>>()?))
     }
@@ -435,7 +443,7 @@ impl Printer<'_> {
                 return;
             }
             match part {
-                Part::Text(text) => self.out.push_str(text),
+                Part::Text(text) | Part::Label(text) => self.out.push_str(text),
                 Part::Hidden(text) if matches!(self.style, Style::Debug) && term.kind() == TermKind::Code => {
                     self.out.push('@');
                     self.out.push_str(text);

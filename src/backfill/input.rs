@@ -4,6 +4,7 @@ use super::day::DayColumn;
 use super::quoted;
 use super::table::Repository;
 use crate::alternative::Sheets;
+use crate::functions::{self, Volatility};
 use crate::model::{Expr, Node, Place, Plan, QualifiedName, Read, Source};
 use crate::rules::CodeLanguage;
 
@@ -136,12 +137,11 @@ fn is_about(condition: &Expr, day: &str) -> bool {
 
 /// Some filter of the query compares the day, or the time of the run.
 fn chooses_days(plan: &Plan, day: &str) -> bool {
-    const NOW: [&str; 4] = ["current_date", "current_timestamp", "now", "localtimestamp"];
     let mut found = false;
     plan.walk(&mut |node| {
         if let Node::Filter { condition, .. } = &node.node {
             condition.walk(&mut |inner| {
-                let now = matches!(inner, Expr::Call(call) if NOW.contains(&call.function.as_ref()));
+                let now = matches!(inner, Expr::Call(call) if functions::call_volatility(call) == Volatility::Clock);
                 found |= now || is_column(inner, day);
             });
         }

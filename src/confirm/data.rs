@@ -24,6 +24,11 @@ impl Batch {
         self.sources.get(self.key(source)?)
     }
 
+    /// Adds a source's rows under its name, however a path ends.
+    pub fn insert(&mut self, source: &str, rows: Vec<Record>) {
+        self.sources.insert(source.trim_end_matches('/').to_lowercase(), rows);
+    }
+
     /// The name under which a source's rows stand here.
     pub fn key(&self, source: &str) -> Option<&str> {
         let name = source.trim_end_matches('/').to_lowercase();
@@ -81,7 +86,7 @@ fn read_folder(folder: &Path, prefix: &str, batch: &mut Batch, depth: usize) -> 
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(stem);
             read_folder(&path, &format!("{prefix}{name}."), batch, depth + 1)?;
         } else if let Some(form) = path.extension().and_then(|extension| Form::of(extension.to_str()?)) {
-            batch.sources.insert(format!("{prefix}{stem}").to_lowercase(), read_file(&path, form)?);
+            batch.insert(&format!("{prefix}{stem}"), read_file(&path, form)?);
         }
     }
     Ok(())

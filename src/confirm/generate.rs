@@ -2,6 +2,7 @@
 //! and event times that are late, around the watermark, and on time.
 
 use super::data::{Batch, Data};
+use super::edge_values::edge_values;
 use super::literals::{Literals, TextForm};
 use super::sources::SourceSet;
 use crate::engine::{Record, TableFormat, json};
@@ -12,6 +13,8 @@ use serde_json::Value as Json;
 const ROWS: usize = 14;
 /// 2024-01-01T10:00:00Z.
 const START: i64 = 1_704_103_200_000_000;
+/// 2024-03-01T00:00:00Z.
+const MONTH_END: i64 = 1_709_251_200_000_000;
 const MINUTE: i64 = 60_000_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
@@ -29,13 +32,24 @@ pub fn generate(set: &SourceSet, literals: &Literals, seed: u64, fit: Fit) -> Da
     let mut batches = vec![Batch::default(), Batch::default()];
     for facts in set.merged() {
         // A source's rows do not hang on which other sources there are.
-        let mut generator = Generator { random: Random(seed ^ hash(&facts.name)), literals, span: span(literals), fit };
+        let source = hash(&facts.name);
+        let span = span(literals);
+        let mut generator = Generator {
+            random: Random(seed ^ source),
+            literals,
+            span,
+            start: start(literals, span),
+            fit,
+            seed,
+            source,
+            in_list: false,
+        };
         let [mut first, second] = generator.source(&facts);
         for column in set.columns_of_after(&facts) {
             first.iter_mut().for_each(|row| drop(row.remove(&column)));
         }
         for (batch, rows) in batches.iter_mut().zip([first, second]) {
-            batch.sources.insert(facts.name.to_lowercase(), rows);
+            batch.insert(&facts.name, rows);
         }
     }
     Data { batches }
@@ -44,6 +58,12 @@ pub fn generate(set: &SourceSet, literals: &Literals, seed: u64, fit: Fit) -> Da
 /// The time that batch 1 spreads over is twice this: the longest delay, window or interval, within reason.
 fn span(literals: &Literals) -> i64 {
     literals.durations.iter().copied().filter(|micros| *micros <= 40 * DAY).max().unwrap_or(0).max(10 * MINUTE)
+}
+
+/// Where the rows' time begins. A query that cuts days or months off its event time gets rows on both sides of a month's end.
+fn start(literals: &Literals, span: i64) -> i64 {
+    let cut = literals.event_times.iter().any(|column| literals.sensitive.contains(column));
+    if cut { MONTH_END - span } else { START }
 }
 
 fn hash(text: &str) -> u64 {
@@ -82,7 +102,13 @@ struct Generator<'a> {
     random: Random,
     literals: &'a Literals,
     span: i64,
+    start: i64,
     fit: Fit,
+    seed: u64,
+    /// The source's own number.
+    source: u64,
+    /// Elements of lists are drawn one by one.
+    in_list: bool,
 }
 
 impl Generator<'_> {
@@ -134,6 +160,49 @@ impl Generator<'_> {
     }
 
     fn value(&mut self, name: &str, data_type: &DataType, batch: usize, at: usize, depth: usize) -> Json {
+        // Drawn in any case: what one column is given must not change the others.
+        let ordinary = self.ordinary_value(name, data_type, batch, at, depth);
+        self.key_of_its_own(name, data_type, batch, at)
+            .or_else(|| self.edge(name, data_type, batch, at))
+            .unwrap_or(ordinary)
+    }
+
+    /// Rows 5 to 12 hold values that only a change of a function shows at; other seeds hold others.
+    fn edge(&self, name: &str, data_type: &DataType, batch: usize, at: usize) -> Option<Json> {
+        let name = name.to_lowercase();
+        let slot = at.checked_sub(FIRST_EDGE).filter(|slot| *slot < EDGES)?;
+        let fits = match data_type {
+            DataType::String | DataType::Unknown | DataType::Variant => !self.literals.forms.contains_key(&name),
+            DataType::Timestamp | DataType::TimestampNtz | DataType::Date => !self.literals.event_times.contains(&name),
+            _ => self.fit == Fit::Any,
+        };
+        if self.in_list || !fits || !self.literals.sensitive.contains(&name) {
+            return None;
+        }
+        let own = self.literals.by_column.get(&name).into_iter().flatten();
+        let texts: Vec<String> = own.filter_map(spelled).collect();
+        let values = edge_values(data_type, &texts);
+        let turn = usize::try_from(self.seed % 1_000).unwrap_or(0) * EDGES + batch * 3;
+        let value = values.get((slot + turn) % values.len().max(1))?;
+        Some(json(value, data_type))
+    }
+
+    /// Keys that no other source has, and no other batch: rows without a partner, and new keys.
+    fn key_of_its_own(&self, name: &str, data_type: &DataType, batch: usize, at: usize) -> Option<Json> {
+        let name = name.to_lowercase();
+        let lonely = at == FIRST_EDGE + 2 || at == FIRST_EDGE + 6;
+        if !lonely || self.in_list || !self.literals.join_keys.contains(&name) {
+            return None;
+        }
+        let number = (self.source % 97) * 100 + u64::try_from(batch * ROWS + at).unwrap_or(0);
+        match data_type {
+            DataType::Int | DataType::Long => Some(Json::from(number + 1_000)),
+            DataType::String if !self.literals.forms.contains_key(&name) => Some(Json::from(format!("k{number}"))),
+            _ => None,
+        }
+    }
+
+    fn ordinary_value(&mut self, name: &str, data_type: &DataType, batch: usize, at: usize, depth: usize) -> Json {
         match data_type {
             DataType::Boolean => Json::from(self.random.one_in(2)),
             DataType::Byte | DataType::Short | DataType::Int | DataType::Long => Json::from(self.integer(name, at)),
@@ -153,7 +222,10 @@ impl Generator<'_> {
             DataType::Timestamp | DataType::TimestampNtz => json(&Value::Timestamp(self.instant(batch, at)), data_type),
             DataType::Array { element, .. } if depth < DEPTH_LIMIT => {
                 let count = self.random.below(3);
-                Json::Array((0..count).map(|_| self.value(name, element, batch, at, depth + 1)).collect())
+                let outside = std::mem::replace(&mut self.in_list, true);
+                let items = (0..count).map(|_| self.value(name, element, batch, at, depth + 1)).collect();
+                self.in_list = outside;
+                Json::Array(items)
             }
             DataType::Map { value, .. } if depth < DEPTH_LIMIT => {
                 let keys: Vec<&str> = ["a", "b"].into_iter().filter(|_| self.random.one_in(2)).collect();
@@ -278,11 +350,14 @@ impl Generator<'_> {
             1 => MINUTE,
             _ => 10_000_000,
         };
-        START + offset / grain * grain
+        self.start + offset / grain * grain
     }
 }
 
 const DEPTH_LIMIT: usize = 4;
+/// The rows with edge values: those before are copied over, and the last one moves the time on.
+const FIRST_EDGE: usize = 5;
+const EDGES: usize = 8;
 
 /// Text that has one of these forms mostly has those that come after it: whole numbers pass for any number.
 fn strictness(form: &TextForm) -> u8 {

@@ -1,8 +1,8 @@
 //! What the plans of both revisions compare columns with: literals by column, forms that text is read in, and durations.
 
 use crate::analyze::{Analysis, Replacement};
-use crate::functions::parse_data_type;
-use crate::model::{Call, DataType, Expr, Field, Node, Plan, Value};
+use crate::functions::{self, parse_data_type};
+use crate::model::{Call, DataType, Expr, Field, JoinOn, Node, Plan, SubqueryKind, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,14 @@ pub struct Literals {
     pub durations: BTreeSet<i64>,
     /// Columns that AUTO CDC and REPLACE USING take no NULL in, in lower case: keys and what orders events.
     pub never_null: BTreeSet<String>,
+    /// Columns that go through a function which only edge values tell from others, in lower case.
+    pub sensitive: BTreeSet<String>,
+    /// Columns that joins and lookups compare, in lower case.
+    pub join_keys: BTreeSet<String>,
+    /// Columns that watermarks are on, in lower case.
+    pub event_times: BTreeSet<String>,
+    /// Columns behind an alias.
+    aliases: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What a query takes a text for.
@@ -42,6 +50,8 @@ pub fn collect(before: &Analysis, after: &Analysis) -> Literals {
             let known = literals.forms.entry(column).or_default();
             known.extend(forms.into_iter().filter(|form| !known.contains(form)).collect::<Vec<_>>());
         }
+        literals.sensitive.extend(collapsed.sensitive);
+        literals.join_keys.extend(collapsed.join_keys);
         flow.beside().for_each(|expr| literals.expression(expr, 0));
         if let Some(Replacement::Using { keys, sequence_by }) = &flow.replacement {
             literals.never_null.extend(keys.iter().map(|key| key.to_lowercase()));
@@ -57,6 +67,7 @@ pub fn collect(before: &Analysis, after: &Analysis) -> Literals {
             }
         }
     }
+    literals.behind_aliases();
     literals
 }
 
@@ -69,8 +80,13 @@ impl Literals {
             return;
         }
         plan.walk(&mut |part| {
-            if let Node::Watermark { delay, .. } = &part.node {
-                self.duration(delay);
+            match &part.node {
+                Node::Watermark { delay, event_time, .. } => {
+                    self.duration(delay);
+                    self.event_times.extend(columns_in(event_time));
+                }
+                Node::Join { on: JoinOn::Condition(condition), .. } => self.join_keys(condition),
+                _ => {}
             }
             for expr in part.expressions() {
                 self.expression(expr, depth);
@@ -87,6 +103,9 @@ impl Literals {
                     self.by_column.entry(name).or_default().extend(values.iter().map(|value| (*value).clone()));
                 }
                 self.all.extend(values.into_iter().cloned());
+                if functions::is_sensitive(&call.function) {
+                    self.sensitive.extend(call.args.iter().flat_map(columns_in));
+                }
                 if let Some((text, form)) = text_form(call) {
                     self.form(text, form);
                 }
@@ -99,11 +118,52 @@ impl Literals {
             }
             Expr::Cast { expr, to, .. } if !matches!(to, DataType::String | DataType::Binary) => {
                 self.form(expr, TextForm::Cast(to.clone()));
+                // Fractions and times of day get lost.
+                if to.is_integral() || matches!(to, DataType::Decimal { .. } | DataType::Date) {
+                    self.sensitive.extend(columns_in(expr));
+                }
+            }
+            Expr::Alias { expr, name, .. } => {
+                let columns = columns_in(expr);
+                self.aliases.entry(name.to_lowercase()).or_default().extend(columns);
             }
             Expr::Literal { .. } => self.duration(part),
-            Expr::Subquery { plan, .. } => self.plan(plan, depth + 1),
+            Expr::Subquery { plan, kind } => {
+                if let SubqueryKind::In { operands, .. } = kind {
+                    self.join_keys.extend(operands.iter().flat_map(columns_in));
+                }
+                self.plan(plan, depth + 1);
+            }
             _ => {}
         });
+    }
+
+    /// What an equality compares on both sides.
+    fn join_keys(&mut self, condition: &Expr) {
+        condition.walk(&mut |part| {
+            if let Expr::Call(call) = part
+                && matches!(&*call.function, "=" | "<=>")
+            {
+                let sides: Vec<_> = call.args.iter().map(columns_in).collect();
+                if sides.iter().all(|side| !side.is_empty()) {
+                    self.join_keys.extend(sides.into_iter().flatten());
+                }
+            }
+        });
+    }
+
+    /// Sources know no aliases: what is said of one holds for the columns behind it.
+    fn behind_aliases(&mut self) {
+        for found in [&mut self.sensitive, &mut self.join_keys, &mut self.event_times] {
+            let mut pending: Vec<String> = found.iter().cloned().collect();
+            while let Some(name) = pending.pop() {
+                for column in self.aliases.get(&name).into_iter().flatten() {
+                    if found.insert(column.clone()) {
+                        pending.push(column.clone());
+                    }
+                }
+            }
+        }
     }
 
     fn form(&mut self, text: &Expr, form: TextForm) {
@@ -188,6 +248,13 @@ fn duration_of(text: &str) -> Option<i64> {
         total = total.checked_add(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
     }
     (total > 0).then_some(total)
+}
+
+/// Every column in an expression; of a struct's field, the field.
+fn columns_in(expr: &Expr) -> BTreeSet<String> {
+    let mut columns = BTreeSet::new();
+    expr.walk(&mut |part| columns.extend(column(part)));
+    columns
 }
 
 /// A column, under casts.

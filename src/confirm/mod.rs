@@ -5,6 +5,7 @@
 
 mod csv;
 mod data;
+mod edge_values;
 mod engine;
 mod expectations;
 mod experiment;

@@ -194,7 +194,7 @@ fn rows_of(witness: &Witness) -> Data {
     let mut data = Data { batches: vec![Batch::default(); count] };
     for source in &witness.sources {
         for (batch, rows) in data.batches.iter_mut().zip(&source.batches) {
-            batch.sources.insert(source.name.to_lowercase(), rows.clone());
+            batch.insert(&source.name, rows.clone());
         }
     }
     data

@@ -1,7 +1,7 @@
 //! Columns whose values no two runs have in common: the time, chance, and where a file lies.
 
 use crate::analyze::Analysis;
-use crate::functions::{self, Volatility};
+use crate::functions;
 use crate::model::Expr;
 use std::collections::BTreeSet;
 
@@ -26,13 +26,7 @@ pub fn volatile_columns<'a>(analyses: impl IntoIterator<Item = &'a Analysis>) ->
 }
 
 fn is_volatile(expr: &Expr) -> bool {
-    let mut volatile = false;
-    expr.walk(&mut |expr| match expr {
-        Expr::Call(call) => {
-            volatile |= functions::lookup(&call.function).is_some_and(|f| f.volatility != Volatility::Immutable);
-        }
-        Expr::Attribute(column) => volatile |= column.name.as_ref() == "_metadata",
-        _ => {}
-    });
-    volatile
+    let mut metadata = false;
+    expr.walk(&mut |part| metadata |= matches!(part, Expr::Attribute(column) if column.name.as_ref() == "_metadata"));
+    metadata || !functions::volatility(expr).is_repeatable()
 }

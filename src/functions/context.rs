@@ -13,12 +13,34 @@ const STRING: ResultType = ResultType::Is(Simple::String);
 const LONG: ResultType = ResultType::Is(Simple::Long);
 const DOUBLE: ResultType = ResultType::Is(Simple::Double);
 
-const fn stable(names: &'static [&'static str], result: ResultType, body: fn(&Invocation) -> EvalResult) -> Function {
-    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Stable)
+/// One value for a whole session.
+const fn of_session(
+    names: &'static [&'static str],
+    result: ResultType,
+    body: fn(&Invocation) -> EvalResult,
+) -> Function {
+    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Session)
 }
 
-const fn volatile(names: &'static [&'static str], result: ResultType, body: fn(&Invocation) -> EvalResult) -> Function {
-    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Volatile)
+/// The time of the batch.
+const fn of_clock(names: &'static [&'static str], result: ResultType, body: fn(&Invocation) -> EvalResult) -> Function {
+    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Clock)
+}
+
+const fn of_chance(
+    names: &'static [&'static str],
+    result: ResultType,
+    body: fn(&Invocation) -> EvalResult,
+) -> Function {
+    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Chance)
+}
+
+const fn of_position(
+    names: &'static [&'static str],
+    result: ResultType,
+    body: fn(&Invocation) -> EvalResult,
+) -> Function {
+    Function::scalar(names, ANY, result, Nulls::Never, body).with_volatility(Volatility::Position)
 }
 
 /// `int(x)` and the like: a cast by the type's name.
@@ -27,33 +49,33 @@ const fn cast_function(names: &'static [&'static str], to: Simple) -> Function {
 }
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    stable(&["current_timestamp", "now"], ResultType::Is(Simple::Timestamp), |c| Ok(Value::Timestamp(c.context.now))),
-    stable(&["localtimestamp"], ResultType::Is(Simple::TimestampNtz), |c| {
+    of_clock(&["current_timestamp", "now"], ResultType::Is(Simple::Timestamp), |c| Ok(Value::Timestamp(c.context.now))),
+    of_clock(&["localtimestamp"], ResultType::Is(Simple::TimestampNtz), |c| {
         cast(&Value::Timestamp(c.context.now), &DataType::Timestamp, c.result, true, &c.context.zone)
     }),
-    stable(&["current_date", "curdate"], ResultType::Is(Simple::Date), |c| {
+    of_clock(&["current_date", "curdate"], ResultType::Is(Simple::Date), |c| {
         cast(&Value::Timestamp(c.context.now), &DataType::Timestamp, c.result, true, &c.context.zone)
     }),
-    stable(&["current_timezone"], STRING, |c| Ok(Value::string(c.context.zone.iana_name().unwrap_or("UTC")))),
-    stable(&["current_user", "user", "session_user"], STRING, |_| Ok(Value::string("user"))),
-    stable(&["current_database", "current_schema"], STRING, |_| Ok(Value::string("default"))),
-    stable(&["current_catalog"], STRING, |_| Ok(Value::string("spark_catalog"))),
-    stable(&["version"], STRING, |_| Ok(Value::string("4.0.0"))),
-    volatile(&["rand", "random"], DOUBLE, |c| Ok(Value::Double(unit(draw("rand", c))))),
-    volatile(&["randn"], DOUBLE, |c| Ok(Value::Double(normal(c)))),
-    volatile(&["uuid"], STRING, |c| Ok(Value::string(uuid(draw("uuid", c), draw("uuid-low", c))))),
-    volatile(&["monotonically_increasing_id"], LONG, |c| {
+    of_session(&["current_timezone"], STRING, |c| Ok(Value::string(c.context.zone.iana_name().unwrap_or("UTC")))),
+    of_session(&["current_user", "user", "session_user"], STRING, |_| Ok(Value::string("user"))),
+    of_session(&["current_database", "current_schema"], STRING, |_| Ok(Value::string("default"))),
+    of_session(&["current_catalog"], STRING, |_| Ok(Value::string("spark_catalog"))),
+    of_session(&["version"], STRING, |_| Ok(Value::string("4.0.0"))),
+    of_chance(&["rand", "random"], DOUBLE, |c| Ok(Value::Double(unit(draw("rand", c))))),
+    of_chance(&["randn"], DOUBLE, |c| Ok(Value::Double(normal(c)))),
+    of_chance(&["uuid"], STRING, |c| Ok(Value::string(uuid(draw("uuid", c), draw("uuid-low", c))))),
+    of_position(&["monotonically_increasing_id"], LONG, |c| {
         let row = i64::try_from(c.context.row).unwrap_or(i64::MAX);
         Ok(Value::Long((i64::from(c.context.partition) << 33) | row))
     }),
-    volatile(&["spark_partition_id"], ResultType::Is(Simple::Int), |c| {
+    of_position(&["spark_partition_id"], ResultType::Is(Simple::Int), |c| {
         Ok(Value::Int(i32::try_from(c.context.partition).unwrap_or(0)))
     }),
-    volatile(&["input_file_name"], STRING, |_| Ok(Value::string(""))),
-    volatile(&["input_file_block_start", "input_file_block_length"], LONG, |_| Ok(Value::Long(-1))),
-    volatile(&["shuffle"], ResultType::Arg(0), shuffle),
-    volatile(&["randstr"], STRING, |c| Ok(Value::string(format!("{:016x}", draw("randstr", c))))),
-    Function::typed(&["uniform"], ANY, ResultType::Arg(0), Nulls::Never).with_volatility(Volatility::Volatile),
+    of_position(&["input_file_name"], STRING, |_| Ok(Value::string(""))),
+    of_position(&["input_file_block_start", "input_file_block_length"], LONG, |_| Ok(Value::Long(-1))),
+    of_chance(&["shuffle"], ResultType::Arg(0), shuffle),
+    of_chance(&["randstr"], STRING, |c| Ok(Value::string(format!("{:016x}", draw("randstr", c))))),
+    Function::typed(&["uniform"], ANY, ResultType::Arg(0), Nulls::Never).with_volatility(Volatility::Chance),
     Function::scalar(&["typeof"], ANY, STRING, Nulls::Never, |c| {
         Ok(Value::string(c.types.first().map_or_else(String::new, ToString::to_string)))
     }),
@@ -71,11 +93,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Err(EvalError::new("USER_RAISED_EXCEPTION", message))
         },
     )
-    .with_volatility(Volatility::Volatile),
+    .with_volatility(Volatility::Raises),
     Function::scalar(&["raise_error"], ANY, ResultType::Is(Simple::Null), Nulls::Possible, |c| {
         Err(EvalError::new("USER_RAISED_EXCEPTION", plain_text(c.arg(0))))
     })
-    .with_volatility(Volatility::Volatile),
+    .with_volatility(Volatility::Raises),
     cast_function(&["boolean"], Simple::Boolean),
     cast_function(&["tinyint"], Simple::Byte),
     cast_function(&["smallint"], Simple::Short),
@@ -105,7 +127,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     )
     .with_kind(super::function::Kind::TableValued),
     Function::typed(&["ai_query", "http_request"], ANY, ResultType::Is(Simple::Unknown), Nulls::Possible)
-        .with_volatility(Volatility::Volatile),
+        .with_volatility(Volatility::Chance),
 ];
 
 fn cast_call_nullable(args: &[Argument]) -> bool {

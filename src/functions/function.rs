@@ -4,6 +4,7 @@
 
 use super::aggregate::Aggregate;
 use super::generator::Generator;
+pub(super) use super::volatility::Volatility;
 use super::window_function::WindowFunction;
 use crate::model::{DataType, Value};
 use jiff::tz::TimeZone;
@@ -18,17 +19,6 @@ pub enum Kind {
     Window,
     /// Stands in FROM (`range`, `explode`, `read_files`…).
     TableValued,
-}
-
-/// On what a result hangs beside the arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Volatility {
-    /// On nothing: may be folded.
-    Immutable,
-    /// On the start of the query or its user (`current_timestamp`): one value for a whole batch.
-    Stable,
-    /// On the row, the partition or chance (`rand`, `uuid`): Spark's `deterministic = false`.
-    Volatile,
 }
 
 /// One argument, as far as types, nullability and folding need it.
@@ -240,7 +230,7 @@ impl Function {
 
     /// Spark's `deterministic`: equal arguments give equal results within one query.
     pub fn deterministic(&self) -> bool {
-        self.volatility != Volatility::Volatile
+        self.volatility.is_deterministic()
     }
 
     /// NULL in, NULL out (`NullIntolerant`): a predicate over the call rejects rows in which an argument is NULL.

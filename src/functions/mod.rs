@@ -40,10 +40,12 @@ mod math;
 mod regexp;
 mod registry;
 mod sequence;
+pub mod signature;
 mod string;
 mod string_format;
 mod time_window;
 mod uninterpreted;
+mod volatility;
 pub mod window_function;
 
 pub use aggregate::{Aggregate, AggregateCall};
@@ -53,12 +55,13 @@ pub use ddl::{TypeTokens, data_type, field, parse_data_type, parse_schema};
 pub use evaluate::{coerce, evaluate, result};
 
 pub use function::{
-    Argument, EvalContext, EvalError, EvalResult, Function, Invocation, Kind, LambdaCallback, Param, Simple, Volatility,
+    Argument, EvalContext, EvalError, EvalResult, Function, Invocation, Kind, LambdaCallback, Param, Simple,
 };
 pub use generator::Generator;
 pub use interval::{Interval, parse_interval};
 pub use lambda::lambda_parameters;
-pub use registry::{all, lookup};
+pub use registry::{all, is_sensitive, lookup};
 pub use time_window::{TimeWindow, time_windows};
 pub use uninterpreted::uninterpreted;
+pub use volatility::{Volatility, of_call as call_volatility, volatility};
 pub use window_function::{Partition, WindowFunction};

@@ -6,31 +6,43 @@ use super::{
     extract_value, generator, hash, higher_order, interval, json, map, math, regexp, sequence, string, time_window,
     window_function,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-static TABLES: &[&[Function]] = &[
-    arithmetic::FUNCTIONS,
-    comparison::FUNCTIONS,
-    conditional::FUNCTIONS,
-    math::FUNCTIONS,
-    string::FUNCTIONS,
-    regexp::FUNCTIONS,
-    digest::FUNCTIONS,
-    hash::FUNCTIONS,
-    datetime::FUNCTIONS,
-    datetime_arithmetic::FUNCTIONS,
-    interval::FUNCTIONS,
-    time_window::FUNCTIONS,
-    array::FUNCTIONS,
-    extract_value::FUNCTIONS,
-    sequence::FUNCTIONS,
-    map::FUNCTIONS,
-    higher_order::FUNCTIONS,
-    json::FUNCTIONS,
-    context::FUNCTIONS,
-    generator::FUNCTIONS,
-    window_function::FUNCTIONS,
+/// At which values a function differs from others of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sensitivity {
+    /// At any: comparisons, choices, hashes.
+    Any,
+    /// Its values' sign and size: arithmetic. Operators differ at any.
+    Whole,
+    /// At the edges of what its arguments can be: blanks, case, ties, midnight.
+    Edges,
+}
+
+/// Functions by subject, with what they are sensitive to.
+static TABLES: &[(Sensitivity, &[Function])] = &[
+    (Sensitivity::Whole, arithmetic::FUNCTIONS),
+    (Sensitivity::Any, comparison::FUNCTIONS),
+    (Sensitivity::Any, conditional::FUNCTIONS),
+    (Sensitivity::Edges, math::FUNCTIONS),
+    (Sensitivity::Edges, string::FUNCTIONS),
+    (Sensitivity::Edges, regexp::FUNCTIONS),
+    (Sensitivity::Any, digest::FUNCTIONS),
+    (Sensitivity::Any, hash::FUNCTIONS),
+    (Sensitivity::Edges, datetime::FUNCTIONS),
+    (Sensitivity::Edges, datetime_arithmetic::FUNCTIONS),
+    (Sensitivity::Edges, interval::FUNCTIONS),
+    (Sensitivity::Any, time_window::FUNCTIONS),
+    (Sensitivity::Edges, array::FUNCTIONS),
+    (Sensitivity::Any, extract_value::FUNCTIONS),
+    (Sensitivity::Edges, sequence::FUNCTIONS),
+    (Sensitivity::Edges, map::FUNCTIONS),
+    (Sensitivity::Edges, higher_order::FUNCTIONS),
+    (Sensitivity::Edges, json::FUNCTIONS),
+    (Sensitivity::Any, context::FUNCTIONS),
+    (Sensitivity::Any, generator::FUNCTIONS),
+    (Sensitivity::Any, window_function::FUNCTIONS),
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> =
@@ -43,7 +55,24 @@ pub fn lookup(name: &str) -> Option<&'static Function> {
 
 /// Every registered function, by subject.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    TABLES.iter().chain(aggregate::TABLES).flat_map(|table| table.iter())
+    TABLES.iter().map(|(_, table)| table).chain(aggregate::TABLES).flat_map(|table| table.iter())
+}
+
+static SENSITIVE: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let names = TABLES.iter().flat_map(|(sensitivity, table)| {
+        let names = table.iter().flat_map(|function| function.names);
+        names.filter(move |name| match sensitivity {
+            Sensitivity::Any => false,
+            Sensitivity::Whole => name.starts_with(char::is_alphabetic) || **name == "%",
+            Sensitivity::Edges => true,
+        })
+    });
+    names.copied().collect()
+});
+
+/// A change of the function may be seen at edge values of its arguments alone. Of one that is not known, nothing is seen anyway.
+pub fn is_sensitive(name: &str) -> bool {
+    SENSITIVE.contains(name)
 }
 
 #[cfg(test)]

@@ -1,37 +1,26 @@
 //! Functions in a query that give other values each time it runs.
 
-use crate::model::{BatchWrite, Call, Expr, Node, Plan};
+use crate::functions::{self, Volatility};
+use crate::model::{BatchWrite, Call, DataType, Expr, Node, Plan};
 
-/// What makes a query's values drift.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// The time of the run.
-    Clock,
-    /// The row's position among the rows that a task reads.
-    Position,
-    Chance,
-}
-
-fn cause(call: &Call) -> Option<Cause> {
-    match call.function.as_ref() {
-        "current_timestamp" | "now" | "localtimestamp" => Some(Cause::Clock),
-        "monotonically_increasing_id" => Some(Cause::Position),
-        // A seed makes the same values of the same rows in the same order.
-        "rand" | "randn" | "shuffle" if call.args.iter().any(|arg| matches!(arg, Expr::Literal { .. })) => None,
-        "rand" | "randn" | "shuffle" | "uuid" => Some(Cause::Chance),
-        _ => None,
-    }
+/// What makes a query's values drift from one run to the next.
+fn cause(call: &Call) -> Option<Volatility> {
+    let volatility = functions::call_volatility(call);
+    // A seed makes the same values of the same rows in the same order; a day is the same for all runs of it.
+    let seeded = volatility == Volatility::Chance && call.args.iter().any(|arg| matches!(arg, Expr::Literal { .. }));
+    let of_the_day = functions::lookup(&call.function).is_some_and(|f| f.result(&[]).0 == DataType::Date);
+    (!volatility.is_repeatable() && !seeded && !of_the_day).then_some(volatility)
 }
 
 /// A function of the rows that a write gets by its query.
 pub fn function_of(write: &BatchWrite) -> Option<String> {
-    function_in(write.query.as_ref()?)
+    Some(function_in(write.query.as_ref()?)?.1)
 }
 
 /// The function of a query that makes its values drift the most: `uuid()`.
-pub fn function_in(plan: &Plan) -> Option<String> {
+pub fn function_in(plan: &Plan) -> Option<(Volatility, String)> {
     let counted = counts_alone(plan);
-    let mut worst: Option<(Cause, String)> = None;
+    let mut worst: Option<(Volatility, String)> = None;
     plan.walk(&mut |node| {
         // In a filter they only choose rows of the time being.
         if matches!(node.node, Node::Filter { .. }) {
@@ -40,14 +29,14 @@ pub fn function_in(plan: &Plan) -> Option<String> {
         for expr in node.expressions() {
             expr.walk(&mut |inner| {
                 let Expr::Call(call) = inner else { return };
-                let found = cause(call).filter(|cause| !(counted && *cause == Cause::Position));
+                let found = cause(call).filter(|cause| !(counted && *cause == Volatility::Position));
                 if let Some(cause) = found.filter(|cause| worst.as_ref().is_none_or(|(known, _)| known < cause)) {
                     worst = Some((cause, format!("{}()", call.function)));
                 }
             });
         }
     });
-    worst.map(|(_, function)| function)
+    worst
 }
 
 /// The rows are numbers of a range and inline rows, which stand in the same place each time, and nothing shuffles them.

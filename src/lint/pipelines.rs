@@ -3,6 +3,7 @@
 use super::drift;
 use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
 use crate::diff::{Change, diff, kinds, unattended_refreshes};
+use crate::functions::Volatility;
 use crate::model::{
     Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, StatefulOperator, Workspace,
     WriteOperation, WriteTarget,
@@ -284,8 +285,9 @@ impl Look<'_> {
 
     fn function(&self) -> Option<Change> {
         // A materialized view is computed anew anyway; a stream's rows are kept.
-        let function = drift::function_in(&self.flow.plan).filter(|_| self.analyzed.streaming)?;
-        let arrival = function.starts_with("current_timestamp") || function.starts_with("now");
-        (!arrival).then(|| self.change("nondeterministic-function", &self.flow.place).fact("function", function))
+        let (volatility, function) = drift::function_in(&self.flow.plan).filter(|_| self.analyzed.streaming)?;
+        // The time of arrival is what it says.
+        (volatility > Volatility::Clock)
+            .then(|| self.change("nondeterministic-function", &self.flow.place).fact("function", function))
     }
 }

@@ -170,6 +170,14 @@ pub struct Opaque {
     pub place: Place,
 }
 
+impl Opaque {
+    /// What it is known by: its content where its code is, which makes renaming it nothing; else its name, too.
+    pub fn identity(&self) -> String {
+        let name = if self.code.is_empty() { self.name.as_ref() } else { "" };
+        format!("{name}@{:016x}", self.content)
+    }
+}
+
 /// A function or class of the repository whose text counts in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CodeUnit {

@@ -1,6 +1,6 @@
 //! Properties of predicates: conjuncts, determinism, what a NULL does to them.
 
-use crate::functions::{self, Volatility};
+use crate::functions;
 use crate::model::{AttrId, Expr, SubqueryKind};
 use std::collections::BTreeSet;
 
@@ -24,15 +24,7 @@ pub(in crate::analyze) fn conjunction(parts: Vec<Expr>) -> Option<Expr> {
 
 /// Equal inputs give equal results within a query: no chance, no position.
 pub(in crate::analyze) fn deterministic(expr: &Expr) -> bool {
-    let mut deterministic = true;
-    expr.walk(&mut |e| match e {
-        Expr::Call(call) => {
-            deterministic &= functions::lookup(&call.function).is_none_or(|f| f.volatility != Volatility::Volatile);
-        }
-        Expr::Opaque(opaque) => deterministic &= opaque.deterministic,
-        _ => {}
-    });
-    deterministic
+    functions::volatility(expr).is_deterministic()
 }
 
 /// Ids of the columns that an expression reads, inside of subqueries too.

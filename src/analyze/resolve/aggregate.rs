@@ -366,7 +366,9 @@ fn reads_columns(expr: &Expr) -> bool {
     expr.walk(&mut |e| match e {
         Expr::Attribute(_) | Expr::Subquery { .. } | Expr::Opaque(_) | Expr::Star { .. } => reads = true,
         Expr::Call(call) => {
-            reads |= functions::lookup(&call.function).is_none_or(|f| f.volatility != functions::Volatility::Immutable);
+            // A function that is not known may read anything.
+            let known = functions::lookup(&call.function).is_some();
+            reads |= !known || functions::call_volatility(call) != functions::Volatility::Immutable;
         }
         _ => {}
     });

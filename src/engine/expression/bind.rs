@@ -104,8 +104,7 @@ impl Binder<'_, '_> {
 
     fn opaque(&mut self, opaque: &Opaque) -> Result<Bound, ExecutionError> {
         let args = self.bind_list(&opaque.args)?;
-        let identity = format!("{}#{:016x}", opaque.name, opaque.content);
-        let kind = BoundKind::Uninterpreted { name: opaque.name.clone(), identity, args };
+        let kind = BoundKind::Uninterpreted { name: opaque.name.clone(), identity: opaque.identity(), args };
         Ok(Bound::new(kind, opaque.data_type.clone(), true))
     }
 

@@ -5,7 +5,7 @@ use crate::engine::error::ExecutionError;
 use crate::engine::operators::Tables;
 use crate::engine::row::Row;
 use crate::engine::session::Session;
-use crate::functions::{self, EvalContext, EvalError, Invocation, Volatility};
+use crate::functions::{self, EvalContext, EvalError, Invocation};
 use crate::model::{Attribute, DataType, Value};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -182,7 +182,7 @@ impl<'a> Evaluator<'a> {
         }
         let values = self.values(args, frame)?;
         let of_row;
-        let context = if function.volatility == Volatility::Volatile {
+        let context = if !function.volatility.is_deterministic() {
             of_row = EvalContext { row: u64::try_from(frame.index).unwrap_or(u64::MAX), ..self.context.clone() };
             &of_row
         } else {

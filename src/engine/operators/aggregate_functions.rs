@@ -295,10 +295,7 @@ fn bind_opaque(
 ) -> Result<AggregateFunction, ExecutionError> {
     let args = bind_all(&opaque.args, columns, evaluator)?;
     Ok(AggregateFunction {
-        implementation: Implementation::Uninterpreted {
-            name: opaque.name.clone(),
-            identity: format!("{}#{:016x}", opaque.name, opaque.content),
-        },
+        implementation: Implementation::Uninterpreted { name: opaque.name.clone(), identity: opaque.identity() },
         types: args.iter().map(|arg| arg.data_type.clone()).collect(),
         args,
         result: opaque.data_type.clone(),

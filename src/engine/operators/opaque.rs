@@ -30,7 +30,7 @@ pub(super) fn opaque(
         let relation = execution.execute(input)?;
         streaming |= relation.streaming;
         watermark = InputWatermark::lowest(watermark, relation.watermark);
-        let identity = format!("{}#{:016x}#{number}", function.name, function.content);
+        let identity = format!("{}#{number}", function.identity());
         if keys.is_empty() {
             rows.extend(relation.rows.iter().map(|row| made_row(&identity, row, output)));
             continue;

@@ -92,7 +92,7 @@ impl UserFunction {
         if variables.is_empty() {
             variables.push(Variable { store: DEFAULT_STORE.into(), types: vec![DataType::Unknown] });
         }
-        let identity = format!("{}#{:016x}", function.function.name, function.function.content);
+        let identity = function.function.identity();
         UserFunction { identity, operator, variables }
     }
 

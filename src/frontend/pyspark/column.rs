@@ -5,6 +5,7 @@ use crate::frontend::pyspark::batch;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Udf, Unknown, Value};
+use crate::functions::signature;
 use crate::model::{
     AttrId, Call, ColumnName, DataType, Decimal, Expr, Opaque, Place, SortKey, SubqueryKind, Value as Constant,
     WindowSpec,
@@ -135,7 +136,8 @@ fn either(interpreter: &mut Interpreter<'_>, condition: &str, reason: String, ar
 pub fn column(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) -> Expr {
     match value {
         Value::Str(text) => named(&text.text, place),
-        Value::Unknown(unknown) if unknown.inputs.is_empty() => {
+        // What a call gave is a value, not the name of a column.
+        Value::Unknown(unknown) if unknown.inputs.is_empty() && unknown.code != "unknown-call" => {
             let name = format!("{{{}}}", unknown.name);
             Expr::Column(ColumnName { parts: vec![name], frame: None, place: place.clone() })
         }
@@ -244,47 +246,8 @@ pub fn item(interpreter: &mut Interpreter<'_>, expr: &Expr, key: &Value, place: 
     }
 }
 
-const METHODS: &[&str] = &[
-    "alias",
-    "name",
-    "cast",
-    "astype",
-    "try_cast",
-    "isNull",
-    "isNotNull",
-    "isNaN",
-    "isin",
-    "like",
-    "rlike",
-    "ilike",
-    "startswith",
-    "endswith",
-    "contains",
-    "between",
-    "substr",
-    "getItem",
-    "getField",
-    "when",
-    "otherwise",
-    "over",
-    "asc",
-    "desc",
-    "asc_nulls_first",
-    "asc_nulls_last",
-    "desc_nulls_first",
-    "desc_nulls_last",
-    "eqNullSafe",
-    "bitwiseAND",
-    "bitwiseOR",
-    "bitwiseXOR",
-    "withField",
-    "dropFields",
-    "transform",
-    "outer",
-];
-
 pub fn is_method(name: &str) -> bool {
-    METHODS.contains(&name)
+    signature::column_method(name).is_some()
 }
 
 pub fn method(

@@ -4,144 +4,90 @@ use super::column::{self, distinct_call, operand};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Udf, Value};
-use crate::model::{Call, DataType, Expr, SortKey};
+use crate::functions::signature::{self, Arranged, Constant, Mismatch, ParameterKind, Signature};
+use crate::model::{Call, DataType, Expr, Place, SortKey};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Which arguments of a function are literals where Python gives a string or a number: `c` is a column or its name, `l` a literal,
-/// `s` a schema or type; the last letter repeats. Functions not listed take columns only.
-const ARGUMENTS: &[(&str, &str)] = &[
-    ("add_months", "cc"),
-    ("approx_count_distinct", "cl"),
-    ("approx_percentile", "cll"),
-    ("array_contains", "cl"),
-    ("array_insert", "ccl"),
-    ("array_append", "cl"),
-    ("array_prepend", "cl"),
-    ("array_join", "cll"),
-    ("array_position", "cl"),
-    ("array_remove", "cl"),
-    ("array_repeat", "cl"),
-    ("bround", "cl"),
-    ("btrim", "cc"),
-    ("ceil", "cl"),
-    ("concat_ws", "lc"),
-    ("conv", "cll"),
-    ("convert_timezone", "ccc"),
-    ("date_add", "cc"),
-    ("date_format", "cl"),
-    ("date_sub", "cc"),
-    ("date_trunc", "lc"),
-    ("decode", "cl"),
-    ("element_at", "cl"),
-    ("encode", "cl"),
-    ("floor", "cl"),
-    ("format_number", "cl"),
-    ("format_string", "lc"),
-    ("from_avro", "cl"),
-    ("from_csv", "csl"),
-    ("from_json", "csl"),
-    ("from_protobuf", "cl"),
-    ("from_unixtime", "cl"),
-    ("from_utc_timestamp", "cl"),
-    ("from_xml", "csl"),
-    ("get_json_object", "cl"),
-    ("histogram_numeric", "cl"),
-    ("instr", "cl"),
-    ("json_tuple", "cl"),
-    ("lag", "cll"),
-    ("lead", "cll"),
-    ("levenshtein", "ccl"),
-    ("locate", "lcl"),
-    ("lpad", "cll"),
-    ("months_between", "ccl"),
-    ("next_day", "cl"),
-    ("nth_value", "cl"),
-    ("ntile", "l"),
-    ("overlay", "cccc"),
-    ("parse_url", "cll"),
-    ("percentile", "cl"),
-    ("percentile_approx", "cll"),
-    ("rand", "l"),
-    ("randn", "l"),
-    ("regexp_extract", "cll"),
-    ("regexp_extract_all", "ccl"),
-    ("regexp_replace", "cll"),
-    ("repeat", "cl"),
-    ("round", "cl"),
-    ("rpad", "cll"),
-    ("schema_of_csv", "l"),
-    ("schema_of_json", "l"),
-    ("sequence", "ccl"),
-    ("session_window", "cl"),
-    ("sha2", "cl"),
-    ("shiftleft", "cl"),
-    ("shiftright", "cl"),
-    ("slice", "cll"),
-    ("sort_array", "cl"),
-    ("split", "cll"),
-    ("str_to_map", "cll"),
-    ("substring", "cll"),
-    ("substring_index", "cll"),
-    ("to_avro", "cl"),
-    ("to_csv", "cl"),
-    ("to_date", "cl"),
-    ("to_json", "cl"),
-    ("to_timestamp", "cl"),
-    ("to_timestamp_ntz", "cl"),
-    ("to_utc_timestamp", "cl"),
-    ("translate", "cll"),
-    ("trunc", "cl"),
-    ("try_element_at", "cl"),
-    ("try_to_timestamp", "cl"),
-    ("unix_timestamp", "cl"),
-    ("variant_get", "cll"),
-    ("try_variant_get", "cll"),
-    ("window", "clll"),
-];
+/// A call of a library function whose arguments are bound to its parameters.
+struct Bound<'a> {
+    signature: &'static Signature,
+    values: signature::Bound<'a, Value>,
+    place: &'a Place,
+}
 
-/// Python's name where it differs from SQL's (after lower-casing).
-const NAMES: &[(&str, &str)] = &[
-    ("approxcountdistinct", "approx_count_distinct"),
-    ("bitwisenot", "~"),
-    ("bitwise_not", "~"),
-    ("create_map", "map"),
-    ("pow", "power"),
-    ("todegrees", "degrees"),
-    ("toradians", "radians"),
-    ("negate", "negative"),
-    ("substr", "substring"),
-    ("dateadd", "date_add"),
-    ("date_diff", "datediff"),
-    ("call_udf", "call_function"),
-    ("mean", "avg"),
-];
+impl Bound<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        let at = self.signature.parameters.iter().position(|parameter| parameter.name == name)?;
+        self.values.of(at).first().copied()
+    }
+
+    /// The same, `None` counted as not given.
+    fn given(&self, name: &str) -> Option<&Value> {
+        self.get(name).filter(|value| !value.is_none())
+    }
+
+    /// The value of the first parameter.
+    fn first(&self) -> &Value {
+        self.values.of(0).first().copied().unwrap_or(&Value::None)
+    }
+
+    fn rest(&self) -> Vec<Value> {
+        let at = self.signature.parameters.iter().position(|parameter| parameter.rest);
+        at.map(|at| self.values.of(at).iter().map(|value| (*value).clone()).collect()).unwrap_or_default()
+    }
+}
 
 /// Calls `pyspark.sql.functions.<name>`.
-pub fn call(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) -> Eval<Option<Value>> {
-    let place = &arguments.place;
-    let first = arguments.positional.first().or_else(|| arguments.keywords.first().map(|(_, value)| value)).cloned();
+pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments) -> Eval<Option<Value>> {
+    // `partitioning.days`: the function stands in a submodule.
+    let name = path.rsplit('.').next().unwrap_or(path);
+    if matches!(name, "udf" | "pandas_udf" | "arrow_udf") {
+        return Ok(Some(make_udf(interpreter, name, arguments)));
+    }
+    let Some(signature) = signature::of_pyspark(name) else {
+        let reason = format!("`{name}` is not a function of PySpark that is known");
+        return Ok(Some(unknown_function(interpreter, name, &reason, arguments)));
+    };
+    let keywords = arguments.keywords.iter().map(|(name, value)| (name.as_ref(), value));
+    match signature.bind(&arguments.positional, keywords, |parameter, keyword| parameter == keyword) {
+        Ok(values) => call_bound(interpreter, name, &Bound { signature, values, place: &arguments.place }),
+        Err(mismatch) => {
+            let reason = match mismatch {
+                Mismatch::UnknownKeyword(keyword) => format!("`{name}` has no parameter `{keyword}`"),
+                Mismatch::TooMany => format!("`{name}` does not take so many arguments"),
+                Mismatch::Missing(parameter) => format!("`{name}` is called without its parameter `{parameter}`"),
+            };
+            Ok(Some(unknown_function(interpreter, name, &reason, arguments)))
+        }
+    }
+}
+
+/// A call that cannot be followed: an uninterpreted function of its arguments.
+fn unknown_function(interpreter: &mut Interpreter<'_>, name: &str, reason: &str, arguments: &Arguments) -> Value {
+    match interpreter.unknown_call(name, "unknown-call", reason, arguments) {
+        Value::Unknown(unknown) => Value::column(column::opaque(&unknown)),
+        other => other,
+    }
+}
+
+fn call_bound(interpreter: &mut Interpreter<'_>, name: &str, bound: &Bound<'_>) -> Eval<Option<Value>> {
+    let place = bound.place;
     let value = match name {
-        "col" | "column" => {
-            let first = first.unwrap_or(Value::None);
-            Value::column(column::column(interpreter, &first, place))
-        }
-        "lit" => {
-            let first = first.unwrap_or(Value::None);
-            Value::column(operand(interpreter, &first, place))
-        }
-        "expr" => match first.as_ref().and_then(Value::render_string) {
+        "col" | "column" => Value::column(column::column(interpreter, bound.first(), place)),
+        "lit" => Value::column(operand(interpreter, bound.first(), place)),
+        "expr" => match bound.first().render_string() {
             Some(text) => Value::column(sql_text::expression(interpreter, &text, place)),
             None => return Ok(None),
         },
         "when" => {
-            let condition = operand(interpreter, arguments.get(0, "condition").unwrap_or(&Value::None), place);
-            let value = operand(interpreter, arguments.get(1, "value").unwrap_or(&Value::None), place);
+            let condition = operand(interpreter, bound.get("condition").unwrap_or(&Value::None), place);
+            let value = operand(interpreter, bound.get("value").unwrap_or(&Value::None), place);
             Value::column(Expr::Case { branches: vec![(condition, value)], otherwise: None })
         }
-        "broadcast" => return Ok(arguments.positional.first().cloned()),
+        "broadcast" => bound.first().clone(),
         "asc" | "asc_nulls_first" | "desc" | "desc_nulls_last" | "asc_nulls_last" | "desc_nulls_first" => {
-            let expr = column::column(interpreter, &first.unwrap_or(Value::None), place);
+            let expr = column::column(interpreter, bound.first(), place);
             let descending = name.starts_with("desc");
             let nulls_first = match name {
                 "asc_nulls_last" | "desc_nulls_last" => false,
@@ -151,74 +97,61 @@ pub fn call(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments
             Value::SortKey(Rc::new(SortKey { expr, descending, nulls_first }))
         }
         "count" => {
-            let star = first.as_ref().and_then(Value::as_str) == Some("*")
-                || matches!(first.as_ref(), Some(Value::Column(e)) if matches!(e.as_ref(), Expr::Star { .. }));
-            let arg = match (star, first) {
-                (false, Some(first)) => column::column(interpreter, &first, place),
-                _ => Expr::integer(1),
-            };
+            let first = bound.first();
+            let star = first.as_str() == Some("*")
+                || matches!(first, Value::Column(e) if matches!(e.as_ref(), Expr::Star { .. }));
+            let arg = if star { Expr::integer(1) } else { column::column(interpreter, first, place) };
             column::call("count", vec![arg])
         }
-        "countDistinct" | "count_distinct" => {
-            let args = column::columns(interpreter, &arguments.positional, place);
-            Value::column(distinct_call("count", args))
-        }
-        "sumDistinct" | "sum_distinct" => {
-            let args = column::columns(interpreter, &arguments.positional, place);
-            Value::column(distinct_call("sum", args))
-        }
-        "first" | "last" | "first_value" | "last_value" | "any_value" => ordered_value(interpreter, name, arguments),
-        "window" => window(interpreter, arguments),
-        "udf" | "pandas_udf" | "arrow_udf" => return Ok(Some(make_udf(interpreter, name, arguments))),
+        "first" | "last" | "first_value" | "last_value" | "any_value" => ordered_value(interpreter, name, bound),
+        "window" => window(interpreter, bound),
         "call_udf" | "call_function" => {
-            let function = arguments.text(0, "funcName").unwrap_or_default().to_lowercase();
-            let rest = arguments.positional.get(1..).unwrap_or_default();
-            let args = column::columns(interpreter, rest, place);
+            let function = bound.first().render_string().unwrap_or_default().to_lowercase();
+            let args = column::columns(interpreter, &bound.rest(), place);
             column::call(&function, args)
         }
-        "transform" | "filter" | "exists" | "forall" | "aggregate" | "reduce" | "zip_with" | "map_filter"
-        | "transform_keys" | "transform_values" | "map_zip_with" | "array_sort" => {
-            return higher_order(interpreter, name, arguments).map(Some);
-        }
-        "from_json" | "from_csv" | "from_xml" => from_text(interpreter, name, arguments),
-        "struct" | "array" | "create_map" | "named_struct" => {
-            let args = column::columns(interpreter, &arguments.positional, place);
-            column::call(if name == "create_map" { "map" } else { name }, args)
-        }
-        "days" | "months" | "years" | "hours" | "bucket" => {
-            let args = column::columns(interpreter, &arguments.positional, place);
-            column::call(name, args)
-        }
         _ => {
-            let lower = name.to_lowercase();
-            let function = NAMES.iter().find(|(from, _)| *from == lower).map_or(lower.as_str(), |(_, to)| to);
-            let args = by_kind(interpreter, function, arguments);
-            column::call(function, args)
+            let function = bound.signature.sql.unwrap_or(name);
+            let args = sql_arguments(interpreter, bound)?;
+            match bound.signature.distinct {
+                true => Value::column(distinct_call(function, args)),
+                false => column::call(function, args),
+            }
         }
     };
     Ok(Some(value))
 }
 
-/// Arguments in order, strings taken as columns or literals as the function's signature says.
-fn by_kind(interpreter: &mut Interpreter<'_>, function: &str, arguments: &Arguments) -> Vec<Expr> {
-    let kinds = ARGUMENTS.iter().find(|(name, _)| *name == function).map_or("c", |(_, kinds)| kinds);
-    let place = arguments.place.clone();
+/// Arguments in SQL's order, strings taken as columns or literals as the function's signature says.
+fn sql_arguments(interpreter: &mut Interpreter<'_>, bound: &Bound<'_>) -> Eval<Vec<Expr>> {
+    let place = bound.place;
     let mut out = Vec::new();
-    let values = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, value)| value));
-    for (index, value) in values.enumerate() {
-        let kind = kinds.as_bytes().get(index).or_else(|| kinds.as_bytes().last()).copied().unwrap_or(b'c');
-        match (kind, value) {
-            (_, Value::None) if index > 0 => {}
-            (b'l', Value::Dict(_)) => out.push(options_map(value)),
-            (b'l', _) => out.push(operand(interpreter, value, &place)),
-            (_, Value::List(_) | Value::Tuple(_)) => {
-                out.extend(column::columns(interpreter, std::slice::from_ref(value), &place));
+    for argument in bound.signature.arrange(&bound.values) {
+        let (parameter, value) = match argument {
+            Arranged::Given(parameter, value) => (parameter, value),
+            Arranged::StandIn(constant) => {
+                out.push(constant.expr());
+                continue;
             }
-            (_, Value::SortKey(key)) => out.push(key.expr.clone()),
-            _ => out.push(column::column(interpreter, value, &place)),
+        };
+        match (parameter.kind, value) {
+            (_, Value::None) if parameter.optional => out.extend(parameter.stand_in.map(Constant::expr)),
+            (ParameterKind::Column, Value::None) => {}
+            (_, Value::Dict(_)) => out.push(options_map(value)),
+            (ParameterKind::Lambda, _) => out.push(lambda(interpreter, value, place)?),
+            (_, Value::Schema(schema)) => out.push(Expr::string(&ddl(&schema.borrow().fields))),
+            (_, Value::Type(data_type)) => out.push(Expr::string(&data_type.to_string())),
+            (ParameterKind::Literal | ParameterKind::Schema | ParameterKind::Options, _) => {
+                out.push(operand(interpreter, value, place));
+            }
+            (ParameterKind::Column, Value::List(_) | Value::Tuple(_)) => {
+                out.extend(column::columns(interpreter, std::slice::from_ref(value), place));
+            }
+            (ParameterKind::Column, Value::SortKey(key)) => out.push(key.expr.clone()),
+            (ParameterKind::Column, _) => out.push(column::column(interpreter, value, place)),
         }
     }
-    out
+    Ok(out)
 }
 
 /// Options given as a dict, as SQL writes them: `map('k', 'v')`.
@@ -233,44 +166,38 @@ fn options_map(value: &Value) -> Expr {
     Expr::call("map", args)
 }
 
-fn ordered_value(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) -> Value {
-    let arg = column::column(interpreter, arguments.get(0, "col").unwrap_or(&Value::None), &arguments.place);
-    let ignore_nulls = arguments.flag(1, "ignorenulls").or_else(|| arguments.flag(1, "ignoreNulls")).unwrap_or(false);
+fn ordered_value(interpreter: &mut Interpreter<'_>, name: &str, bound: &Bound<'_>) -> Value {
+    let arg = column::column(interpreter, bound.first(), bound.place);
+    let flag = bound.given("ignorenulls").or_else(|| bound.given("ignoreNulls"));
+    let ignore_nulls = match flag {
+        None => false,
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::Column(expr)) if matches!(expr.as_ref(), Expr::Literal { .. }) => {
+            **expr == Constant::Boolean(true).expr()
+        }
+        Some(other) => {
+            let flag = operand(interpreter, other, bound.place);
+            return column::call(name, vec![arg, flag]);
+        }
+    };
     match Expr::call(name, vec![arg]) {
         Expr::Call(call) => Value::column(Expr::Call(Call { ignore_nulls, ..call })),
         other => Value::column(other),
     }
 }
 
-fn window(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -> Value {
-    let place = &arguments.place;
-    let time = column::column(interpreter, arguments.get(0, "timeColumn").unwrap_or(&Value::None), place);
+fn window(interpreter: &mut Interpreter<'_>, bound: &Bound<'_>) -> Value {
+    let time = column::column(interpreter, bound.first(), bound.place);
     let mut args = vec![time];
-    let duration = arguments.given(1, "windowDuration").cloned();
-    let slide = arguments.given(2, "slideDuration").cloned();
-    let start = arguments.given(3, "startTime").cloned();
+    let duration = bound.given("windowDuration");
+    let slide = bound.given("slideDuration");
+    let start = bound.given("startTime");
     // A start without a slide means tumbling windows: the slide is the duration.
-    let slide = if start.is_some() { slide.or_else(|| duration.clone()) } else { slide };
+    let slide = if start.is_some() { slide.or(duration) } else { slide };
     for value in [duration, slide, start].into_iter().flatten() {
-        args.push(operand(interpreter, &value, place));
+        args.push(operand(interpreter, value, bound.place));
     }
     column::call("window", args)
-}
-
-fn from_text(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) -> Value {
-    let place = &arguments.place;
-    let input = column::column(interpreter, arguments.get(0, "col").unwrap_or(&Value::None), place);
-    let schema = match arguments.get(1, "schema") {
-        Some(Value::Schema(schema)) => Expr::string(&ddl(&schema.borrow().fields)),
-        Some(Value::Type(data_type)) => Expr::string(&data_type.to_string()),
-        Some(value) => operand(interpreter, value, place),
-        None => Expr::null(),
-    };
-    let mut args = vec![input, schema];
-    if let Some(options @ Value::Dict(_)) = arguments.get(2, "options") {
-        args.push(options_map(options));
-    }
-    column::call(name, args)
 }
 
 /// Columns as a DDL string, as `StructType.toDDL` gives it.
@@ -288,41 +215,19 @@ pub fn ddl(fields: &[crate::model::Field]) -> String {
 }
 
 /// `transform(col, lambda x: …)` and its like: the lambda is run on its parameters.
-fn higher_order(interpreter: &mut Interpreter<'_>, name: &str, arguments: &Arguments) -> Eval<Value> {
-    let place = arguments.place.clone();
-    let mut args = Vec::new();
-    let values = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, value)| value));
-    for value in values.cloned().collect::<Vec<_>>() {
-        match &value {
-            Value::Function(function) => {
-                let params: Vec<Arc<str>> = function.definition.parameters.iter().map(|p| p.name.clone()).collect();
-                let variables = params
-                    .iter()
-                    .map(|name| {
-                        let variable =
-                            Expr::LambdaVariable { name: name.clone(), data_type: DataType::Unknown, nullable: true };
-                        Value::column(variable)
-                    })
-                    .collect();
-                let body = interpreter.call(&value, Arguments::of(variables, place.clone()))?;
-                let body = operand(interpreter, &body, &place);
-                args.push(Expr::Lambda { params, body: Box::new(body) });
-            }
-            Value::None => {}
-            Value::External(path) => {
-                // `F.transform("xs", F.upper)`.
-                let variable = Expr::LambdaVariable { name: "x".into(), data_type: DataType::Unknown, nullable: true };
-                let applied = interpreter.call(
-                    &Value::External(path.clone()),
-                    Arguments::of(vec![Value::column(variable)], place.clone()),
-                )?;
-                let body = operand(interpreter, &applied, &place);
-                args.push(Expr::Lambda { params: vec!["x".into()], body: Box::new(body) });
-            }
-            _ => args.push(column::column(interpreter, &value, &place)),
-        }
-    }
-    Ok(column::call(name, args))
+fn lambda(interpreter: &mut Interpreter<'_>, function: &Value, place: &Place) -> Eval<Expr> {
+    let params: Vec<Arc<str>> = match function {
+        Value::Function(function) => function.definition.parameters.iter().map(|p| p.name.clone()).collect(),
+        // `F.transform("xs", F.upper)`.
+        _ => vec!["x".into()],
+    };
+    let variable = |name: &Arc<str>| {
+        Value::column(Expr::LambdaVariable { name: name.clone(), data_type: DataType::Unknown, nullable: true })
+    };
+    let variables = params.iter().map(variable).collect();
+    let body = interpreter.call(function, Arguments::of(variables, place.clone()))?;
+    let body = operand(interpreter, &body, place);
+    Ok(Expr::Lambda { params, body: Box::new(body) })
 }
 
 /// `udf(f, type)`, `@udf`, `@udf(returnType=…)`, `@pandas_udf("long")`.

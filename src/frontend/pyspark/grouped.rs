@@ -4,6 +4,7 @@ use super::column::{self, alias, distinct_call, operand};
 use super::{column_names, derive, stateful, types};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Grouped, Value};
+use crate::functions::signature::{self, Signature};
 use crate::model::{Expr, Node, Schema};
 use std::rc::Rc;
 
@@ -67,13 +68,13 @@ pub fn method(
 /// `{"amount": "sum"}`.
 fn by_name(interpreter: &mut Interpreter<'_>, key: &Value, function: &Value, arguments: &Arguments) -> Expr {
     let place = &arguments.place;
-    let function = function.render_string().unwrap_or_default().to_lowercase();
+    let function = function.render_string().unwrap_or_default();
     let star = key.as_str() == Some("*");
     let arg = if star { Expr::integer(1) } else { column::column(interpreter, key, place) };
-    match function.as_str() {
-        "countdistinct" | "count_distinct" => distinct_call("count", vec![arg]),
-        "mean" => Expr::call("avg", vec![arg]),
-        other => Expr::call(other, vec![arg]),
+    match signature::of_pyspark(&function) {
+        Some(Signature { sql: Some(sql), distinct: true, .. }) => distinct_call(sql, vec![arg]),
+        Some(Signature { sql: Some(sql), .. }) => Expr::call(*sql, vec![arg]),
+        _ => Expr::call(&function.to_lowercase(), vec![arg]),
     }
 }
 

@@ -79,6 +79,7 @@ impl Contents {
                 // A helper may be renamed without a change of meaning where it is called.
                 Token::Name(name) if !fingerprint.bound.contains(name) => hash.text("name"),
                 Token::Text(text) | Token::Name(text) => hash.text(text),
+                Token::Local(number) => hash.text(&format!("local {number}")),
             }
         }
         hash.0
@@ -220,6 +221,7 @@ impl Contents {
                 Token::Open(kind) => hash.text(kind),
                 Token::Close => hash.text(")"),
                 Token::Text(text) => hash.text(text),
+                Token::Local(number) => hash.text(&format!("local {number}")),
                 Token::Name(name) if fingerprint.bound.contains(name) => hash.text(name),
                 Token::Name(name) => match scope.lookup(name) {
                     Some(Value::Module(module)) => {

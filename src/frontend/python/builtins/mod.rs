@@ -13,6 +13,7 @@ pub use paths::{join_paths, path_part};
 use super::interpret::{Eval, Interpreter};
 use super::scope::{Scope, ScopeKind};
 use super::value::{Arguments, Value};
+use crate::functions::signature;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -166,17 +167,9 @@ pub fn is_standard_module(name: &str) -> bool {
 /// Names that `from module import *` brings from a library.
 pub fn star_names(path: &str) -> &'static [&'static str] {
     match path {
-        "pyspark.sql.functions" => star_names::SPARK_FUNCTIONS,
-        "pyspark.sql.types" => star_names::SPARK_TYPES,
-        "pyspark.sql" => &["SparkSession", "DataFrame", "Column", "Row", "Window", "functions", "types"],
-        "pyspark.sql.window" => &["Window"],
         "dlt" => star_names::PIPELINE_NAMES,
-        "typing" => &["Any", "Callable", "Dict", "List", "Optional", "Tuple", "Union", "Iterable", "Iterator"],
-        "datetime" => &["date", "datetime", "timedelta", "timezone"],
-        "functools" => &["reduce", "partial", "wraps", "lru_cache"],
-        "os" | "os.path" => &["path", "environ", "getcwd"],
         "databricks.sdk.runtime" => &["spark", "dbutils"],
-        _ => &[],
+        _ => signature::module(path).unwrap_or_default(),
     }
 }
 

@@ -26,6 +26,11 @@ impl Interpreter<'_> {
                         other => Ok(other),
                     };
                 }
+                // What an unknown function gave is used as a column.
+                if unknown.code == "unknown-call" && unknown.inputs.is_empty() && column::is_method(name) {
+                    let receiver = Box::new(Value::column(column::opaque(&unknown)));
+                    return Ok(Value::BoundNative { receiver, name: name.into() });
+                }
                 Ok(self.derived(&unknown, &format!("{}.{name}", unknown.name)))
             }
             Value::External(path) => Ok(self.external_attribute(path, name, place)),

@@ -15,6 +15,17 @@ pub enum Token {
     Text(Arc<str>),
     /// A name that may stand for something outside the definition.
     Name(Arc<str>),
+    /// A name of the definition's own that may be called otherwise without a change of meaning, by order of appearance.
+    Local(u32),
+}
+
+/// Names of its own that a definition may call otherwise without a change of meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renames {
+    /// Parameters and local variables: a function.
+    Locals,
+    /// Parameters of its methods: a class, whose other names are read from outside.
+    Parameters,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,12 +36,38 @@ pub struct Fingerprint {
 }
 
 /// Content of a definition's node. Its own name and decorators are left out by the caller passing parts.
-pub fn of(parts: &[Node<'_>], text: &str) -> Fingerprint {
-    let mut fingerprint = Fingerprint::default();
+pub fn of(parts: &[Node<'_>], text: &str, renames: Renames) -> Fingerprint {
+    let mut collected = Collected::default();
     for part in parts {
-        collect(*part, text, &mut fingerprint);
+        collect(*part, text, &mut collected);
+    }
+    let Collected { mut fingerprint, parameters, fixed, rebinds } = collected;
+    let local = |name: &Arc<str>| match renames {
+        _ if rebinds => false,
+        Renames::Locals => fingerprint.bound.contains(name),
+        Renames::Parameters => parameters.contains(name) && !fixed.contains(name),
+    };
+    let mut numbers: BTreeMap<Arc<str>, u32> = BTreeMap::new();
+    for token in &mut fingerprint.tokens {
+        if let Token::Name(name) = token
+            && local(name)
+        {
+            let next = numbers.len() as u32;
+            *token = Token::Local(*numbers.entry(name.clone()).or_insert(next));
+        }
     }
     fingerprint
+}
+
+/// What a walk over a definition finds.
+#[derive(Default)]
+struct Collected {
+    fingerprint: Fingerprint,
+    parameters: BTreeSet<Arc<str>>,
+    /// Bound otherwise than as a parameter.
+    fixed: BTreeSet<Arc<str>>,
+    /// `global` or `nonlocal`: names of its own belong to others.
+    rebinds: bool,
 }
 
 /// A node to visit, with what its parent says of it (asking the tree for a parent is slow in long files).
@@ -49,13 +86,13 @@ enum Step<'tree> {
     Close,
 }
 
-fn collect(root: Node<'_>, text: &str, out: &mut Fingerprint) {
+fn collect(root: Node<'_>, text: &str, out: &mut Collected) {
     let start = Visit { node: root, parent: "function_definition", field: None, leads_block: false, next: "" };
     let mut pending = vec![Step::Enter(start)];
     let mut kinds = BTreeMap::new();
     while let Some(step) = pending.pop() {
         match step {
-            Step::Close => out.tokens.push(Token::Close),
+            Step::Close => out.fingerprint.tokens.push(Token::Close),
             Step::Enter(visit) => enter(&visit, text, out, &mut kinds, &mut pending),
         }
     }
@@ -64,12 +101,14 @@ fn collect(root: Node<'_>, text: &str, out: &mut Fingerprint) {
 fn enter<'tree>(
     visit: &Visit<'tree>,
     text: &str,
-    out: &mut Fingerprint,
+    found: &mut Collected,
     kinds: &mut BTreeMap<u16, Arc<str>>,
     pending: &mut Vec<Step<'tree>>,
 ) {
     let node = visit.node;
     let source = text.get(node.byte_range()).unwrap_or_default();
+    found.rebinds |= matches!(node.kind(), "global_statement" | "nonlocal_statement");
+    let out = &mut found.fingerprint;
     match node.kind() {
         "comment" | "line_continuation" | "pass_statement" | "global_statement" => {}
         "expression_statement" if visit.leads_block && is_bare_string(node) => {}
@@ -77,6 +116,8 @@ fn enter<'tree>(
         "identifier" => {
             let name: Arc<str> = source.into();
             if binds(visit) {
+                let kind = if is_parameter(visit) { &mut found.parameters } else { &mut found.fixed };
+                kind.insert(name.clone());
                 out.bound.insert(name.clone());
             }
             out.tokens.push(if is_label(visit) { Token::Text(name) } else { Token::Name(name) });
@@ -136,6 +177,14 @@ pub fn is_bare_string(statement: Node<'_>) -> bool {
 /// An attribute's or keyword argument's name: it refers to nothing by itself.
 fn is_label(visit: &Visit<'_>) -> bool {
     matches!((visit.parent, visit.field), ("attribute", Some("attribute")) | ("keyword_argument", Some("name")))
+}
+
+fn is_parameter(visit: &Visit<'_>) -> bool {
+    match visit.parent {
+        "parameters" | "lambda_parameters" | "typed_parameter" => true,
+        "default_parameter" | "typed_default_parameter" => visit.field == Some("name"),
+        _ => false,
+    }
 }
 
 fn binds(visit: &Visit<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! From tree-sitter's tree to [`Module`]: statements and definitions; expressions beside it.
 
-use super::fingerprint;
+use super::fingerprint::{self, Renames};
 use super::lower_expression::operator;
 use super::strings::split_literal;
 use super::{
@@ -242,7 +242,7 @@ impl Lowering<'_> {
             is_generator: body_node.is_some_and(yields),
             docstring: self.docstring(body_node),
             header: first.unwrap_or(range).to(header_end),
-            fingerprint: fingerprint::of(&parts, self.text),
+            fingerprint: fingerprint::of(&parts, self.text, Renames::Locals),
         }
     }
 
@@ -265,7 +265,7 @@ impl Lowering<'_> {
             decorators,
             body: self.field_block(node, "body"),
             range: start.to(range),
-            fingerprint: fingerprint::of(&parts, self.text),
+            fingerprint: fingerprint::of(&parts, self.text, Renames::Parameters),
         }
     }
 
@@ -454,6 +454,15 @@ mod tests {
         assert_eq!(plain, styled);
         assert_ne!(plain.tokens, fingerprint_of("def f(a, b=2):\n    return g(a, 'x') + b\n").tokens);
         assert_ne!(plain.tokens, fingerprint_of("def f(a, b=1):\n    return g(a, 'x' + b)\n").tokens);
+    }
+
+    #[test]
+    fn names_of_its_own_may_change_and_their_places_may_not() {
+        let tokens = |text: &str| fingerprint_of(text).tokens;
+        let plain = tokens("def f(a, b):\n    c = a - b\n    return c\n");
+        assert_eq!(plain, tokens("def f(x, y):\n    z = x - y\n    return z\n"));
+        assert_ne!(plain, tokens("def f(x, y):\n    z = y - x\n    return z\n"));
+        assert_ne!(plain, tokens("def f(x, y):\n    global c\n    c = x - y\n    return c\n"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From tree-sitter's tree to [`Expression`]s.
 
-use super::fingerprint::{self, Fingerprint};
+use super::fingerprint::{self, Fingerprint, Renames};
 use super::lower::{Lowering, MAX_NESTING, named};
 use super::strings::{split_literal, unescape};
 use super::{
@@ -305,7 +305,7 @@ impl Lowering<'_> {
         let body_node = node.child_by_field_name("body");
         let parts: Vec<_> = parameters_node.into_iter().chain(body_node).collect();
         let value = self.field(node, "body");
-        let fingerprint: Fingerprint = fingerprint::of(&parts, self.text);
+        let fingerprint: Fingerprint = fingerprint::of(&parts, self.text, Renames::Locals);
         FunctionDef {
             name: "<lambda>".into(),
             parameters: parameters_node.map(|p| self.parameters(p)).unwrap_or_default(),

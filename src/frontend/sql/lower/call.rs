@@ -4,6 +4,8 @@ use super::expression::not;
 use super::{Lowering, literal};
 use crate::frontend::sql::dialect::{INTERVAL_FUNCTION, TYPED_STRING_FUNCTION};
 use crate::frontend::sql::text::decode;
+use crate::functions;
+use crate::functions::signature::{self, Arranged};
 use crate::model::{Call, DataType, Expr, Value};
 use sqlparser::ast::{self, Spanned};
 
@@ -73,7 +75,10 @@ impl Lowering<'_> {
         {
             return Expr::Cast { expr: Box::new(self.expression(operand)), to, try_cast: false };
         }
-        let mut lowered: Vec<Expr> = args.iter().map(|arg| self.argument(arg)).collect();
+        let mut lowered = match self.named_arguments(name, args) {
+            Some(bound) => bound,
+            None => args.iter().map(|arg| self.argument(arg)).collect(),
+        };
         if name == "count" {
             // `count(*)` counts rows; Spark writes it count(1).
             if let [Expr::Star { qualifier, except, .. }] = lowered.as_slice()
@@ -92,6 +97,39 @@ impl Lowering<'_> {
             }
         }
         Expr::call(name, lowered)
+    }
+
+    /// Arguments given by name (`mask(x, digitChar => 'd')`), each at its place; nothing where none is, or they do not fit.
+    /// Those of a function that is not known keep their names, in the order of the names.
+    fn named_arguments(&mut self, name: &str, args: &[ast::FunctionArg]) -> Option<Vec<Expr>> {
+        let is_named = |arg: &ast::FunctionArg| !matches!(arg, ast::FunctionArg::Unnamed(_));
+        let count = args.iter().take_while(|arg| !is_named(arg)).count();
+        let (unnamed, named) = args.split_at_checked(count).filter(|(_, named)| !named.is_empty())?;
+        let signature = signature::of_sql(name);
+        if signature.is_none() && functions::lookup(name).is_some() {
+            return None;
+        }
+        let mut positional: Vec<Expr> = unnamed.iter().map(|arg| self.argument(arg)).collect();
+        let mut by_name: Vec<(String, Expr)> = Vec::new();
+        for arg in named {
+            match self.argument(arg) {
+                Expr::Alias { expr, name, .. } => by_name.push((name.to_lowercase(), *expr)),
+                _ => return None,
+            }
+        }
+        let Some(signature) = signature else {
+            by_name.sort_by(|(a, _), (b, _)| a.cmp(b));
+            positional
+                .extend(by_name.into_iter().map(|(name, value)| Expr::call("=>", vec![Expr::string(&name), value])));
+            return Some(positional);
+        };
+        let keywords = by_name.iter().map(|(name, value)| (name.as_str(), value));
+        let bound = signature.bind(&positional, keywords, str::eq_ignore_ascii_case).ok()?;
+        let arranged = signature.arrange(&bound).into_iter().map(|argument| match argument {
+            Arranged::Given(_, value) => value.clone(),
+            Arranged::StandIn(constant) => constant.expr(),
+        });
+        Some(arranged.collect())
     }
 
     fn argument(&mut self, arg: &ast::FunctionArg) -> Expr {

@@ -1,0 +1,7 @@
+from pyspark import pipelines as dp
+from pyspark.sql import functions as F
+
+
+@dp.table
+def due():
+    return spark.readStream.table("main.raw.events").select("id", (F.col("ts") + F.make_interval(days=F.lit(7))).alias("v"))
