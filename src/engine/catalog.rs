@@ -258,7 +258,7 @@ fn topics(read: &Read) -> Vec<String> {
 pub fn target(pipeline: &Pipeline, read: &Read) -> Target {
     match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => {
-            let own = pipeline.datasets.iter().find(|dataset| dataset.name == *name).and_then(dataset_location);
+            let own = pipeline.dataset(name).and_then(dataset_location);
             let facts = || facts_for_name(pipeline, name).map(source_location);
             Target::Table(own.or_else(facts).unwrap_or_else(|| warehouse(name)))
         }

@@ -364,7 +364,7 @@ impl Update<'_> {
     }
 
     fn dataset(&self, member: &Member<'_>) -> Option<&Dataset> {
-        self.pipeline.datasets.iter().find(|dataset| dataset.name == member.flow.target)
+        self.pipeline.dataset(&member.flow.target)
     }
 
     /// Location that a flow writes to.
@@ -556,7 +556,7 @@ fn widens_types(dataset: &Dataset, pipeline: &Pipeline) -> bool {
 
 /// The text of a view, which readers see through: nothing that runs.
 pub fn defines_view(pipeline: &Pipeline, flow: &Flow) -> bool {
-    pipeline.datasets.iter().any(|dataset| dataset.name == flow.target && dataset.kind == DatasetKind::View)
+    pipeline.dataset(&flow.target).is_some_and(|dataset| dataset.kind == DatasetKind::View)
 }
 
 /// Location that a flow writes to, where it is known.
@@ -564,7 +564,7 @@ pub fn location(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
     if let FlowKind::StreamJob(_) = flow.kind {
         return catalog::job_location(&flow.kind);
     }
-    let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == flow.target);
+    let dataset = pipeline.dataset(&flow.target);
     dataset.map_or_else(|| Some(catalog::warehouse(&flow.target)), catalog::dataset_location)
 }
 
