@@ -35,7 +35,7 @@ pub use volatile::volatile_columns;
 pub use witness::{Witness, WitnessRow, WitnessSource};
 
 use crate::analyze::Analysis;
-use crate::engine::{UpdateKind, World, location};
+use crate::engine::{Effort, UpdateKind, World, location};
 use crate::model::{Effect, Field, Flow, Pipeline, QualifiedName};
 use generate::Fit;
 use inference::Typed;
@@ -43,6 +43,7 @@ use rayon::prelude::*;
 use slice::Places;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 
 /// Seeds of the generated rows; fixed, so that two runs observe the same.
 pub const SEEDS: [u64; 4] = [1, 2, 3, 4];
@@ -58,6 +59,10 @@ pub struct Options<'a> {
     pub updates: Vec<UpdateKind>,
     /// What else happens to tables and checkpoints between the two revisions.
     pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
+    /// What one run of a query may cost.
+    pub effort: Effort,
+    /// Seconds that one experiment may take; then its flows are not run to the end.
+    pub seconds: Option<u64>,
     /// Look for the fewest rows that show each effect.
     pub witnesses: bool,
     /// Keys of the datasets to observe, with those that read them; all where none.
@@ -188,7 +193,10 @@ fn confirm_part(before: &Analysis, after: &Analysis, options: &Options<'_>) -> C
 
 fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let set = sources(before, after);
-    let engine = Mini { between: options.between, ..Mini::default() };
+    let deadline =
+        options.seconds.and_then(|seconds| Some((Instant::now().checked_add(Duration::from_secs(seconds))?, seconds)));
+    let effort = Effort { deadline, ..options.effort };
+    let engine = Mini { between: options.between, effort, ..Mini::default() };
     let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
     let mut runs: Vec<Run> = match &options.data {
         Some(data) => vec![Run::given(data)],

@@ -308,8 +308,7 @@ fn observe_flow(
         observation.reason = Some(NO_ROW.to_owned());
         return observation;
     }
-    let view =
-        pipeline.dataset(&dataset).is_some_and(|table| table.kind == DatasetKind::MaterializedView);
+    let view = pipeline.dataset(&dataset).is_some_and(|table| table.kind == DatasetKind::MaterializedView);
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
     observation

@@ -148,7 +148,9 @@ struct Replaceable(Places);
 impl Replaceable {
     fn of(both: [&Analysis; 2]) -> Replaceable {
         let [before, after] = both.map(appended);
-        Replaceable(before.into_iter().filter(|(place, schema)| after.get(place) == Some(schema)).map(|(p, _)| p).collect())
+        Replaceable(
+            before.into_iter().filter(|(place, schema)| after.get(place) == Some(schema)).map(|(p, _)| p).collect(),
+        )
     }
 }
 
@@ -165,9 +167,8 @@ fn appended(analysis: &Analysis) -> BTreeMap<String, &Schema> {
                 | FlowKind::StreamJob(_) => false,
             });
             let schema = analysis.schemas.get(p).and_then(|schemas| schemas.get(d));
-            let known = |schema: &&Schema| {
-                schema.complete && schema.fields.iter().all(|field| !field.data_type.is_unknown())
-            };
+            let known =
+                |schema: &&Schema| schema.complete && schema.fields.iter().all(|field| !field.data_type.is_unknown());
             if let (DatasetKind::StreamingTable, true, Some(place), Some(schema)) =
                 (dataset.kind, appends, dataset_location(dataset), schema.filter(known))
             {

@@ -15,8 +15,8 @@ use super::slice;
 use super::sources::sources;
 use super::witness::Witness;
 use super::{
-    Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, observed_places, prepared,
-    runnable,
+    Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, observed_places,
+    prepared, runnable,
 };
 use crate::analyze::{Analysis, analyze};
 use crate::model::{DatasetKind, Effect, Platform};

@@ -1,7 +1,7 @@
 //! The part of a revision that an experiment needs: the flows in question, what feeds them, and what they feed.
 
 use crate::analyze::{Analysis, AnalyzedFlow};
-use crate::engine::{dataset_location, defines_view, location, read_location};
+use crate::engine::{dataset_location, defines_view, location, read_location, source_location};
 use crate::model::{Dataset, Indexed, Pipeline, QualifiedName, Schema, Source, SourceFacts, Workspace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -100,7 +100,11 @@ pub fn slice_with(analysis: &Analysis, places: &Places, cut: &Places) -> Analysi
             sliced.flows.extend(analyzed.map(|analyzed| AnalyzedFlow { flow: position, ..analyzed.clone() }));
         }
         if !kept.is_empty() {
-            part.sources = pipeline.sources.clone();
+            let concerned = |facts: &&SourceFacts| {
+                let name = QualifiedName::parse(&facts.name).name.to_lowercase();
+                needed.names.contains(&name) || needed.read.contains(&source_location(facts))
+            };
+            part.sources = pipeline.sources.iter().filter(concerned).cloned().collect();
         }
         sliced.workspace.pipelines.push(part);
         sliced.schemas.push(schemas);
@@ -154,11 +158,13 @@ struct Needed {
     flows: BTreeSet<(usize, usize)>,
     /// Last parts of names, in lower case: more than are meant, never fewer.
     names: BTreeSet<String>,
+    /// Places that they read.
+    read: Places,
 }
 
 impl Needed {
     fn of(analysis: &Analysis, places: &Places) -> Needed {
-        let mut needed = Needed { flows: BTreeSet::new(), names: BTreeSet::new() };
+        let mut needed = Needed { flows: BTreeSet::new(), names: BTreeSet::new(), read: Places::new() };
         let mut views: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         let mut pending = Vec::new();
         for (p, pipeline) in analysis.workspace.pipelines.iter().enumerate() {
@@ -171,8 +177,9 @@ impl Needed {
             }
         }
         while let Some((p, f)) = pending.pop() {
-            let flow = analysis.workspace.pipelines.get(p).and_then(|pipeline| pipeline.flows.get(f));
-            let Some(flow) = flow.filter(|_| needed.flows.insert((p, f))) else { continue };
+            let Some(pipeline) = analysis.workspace.pipelines.get(p) else { continue };
+            let Some(flow) = pipeline.flows.get(f).filter(|_| needed.flows.insert((p, f))) else { continue };
+            needed.read.extend(flow.plan.reads().into_iter().filter_map(|read| read_location(pipeline, read)));
             let read = flow.plan.reads().into_iter().filter_map(|read| match &read.source {
                 Source::Table(name) | Source::ChangeFeed(name) => Some(name.name.to_lowercase()),
                 Source::Files { .. } | Source::Connector { .. } => None,

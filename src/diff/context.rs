@@ -40,12 +40,13 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
             }
             _ => {
                 let concerned: Vec<&AnalyzedFlow> = match &change.dataset {
-                    Some(target) => flows_into(before, &change.pipeline, target).into_iter().map(|(_, flow)| flow).collect(),
+                    Some(target) => {
+                        flows_into(before, &change.pipeline, target).into_iter().map(|(_, flow)| flow).collect()
+                    }
                     None => flows(before, &change.pipeline).map(|(_, analyzed)| analyzed).collect(),
                 };
-                let of_dataset = |analysis| {
-                    flows_into(analysis, &change.pipeline, change.dataset.as_ref()?).into_iter().next()
-                };
+                let of_dataset =
+                    |analysis| flows_into(analysis, &change.pipeline, change.dataset.as_ref()?).into_iter().next();
                 if let (Some((_, old)), Some((_, new))) = (of_dataset(before), of_dataset(after)) {
                     facts.push(("columns_before", Fact::Text(code::columns_before(old, new))));
                 }

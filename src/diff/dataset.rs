@@ -267,9 +267,9 @@ fn resettable_sources(analysis: &Analysis, reference: Option<DatasetRef>) -> Vec
     });
     let tables: std::collections::BTreeSet<String> = read
         .filter(|name| {
-            pipeline.dataset(name).is_some_and(|d| {
-                d.kind == DatasetKind::StreamingTable && d.name != dataset.name && !d.is_protected()
-            })
+            pipeline
+                .dataset(name)
+                .is_some_and(|d| d.kind == DatasetKind::StreamingTable && d.name != dataset.name && !d.is_protected())
         })
         .map(ToString::to_string)
         .collect();

@@ -58,6 +58,12 @@ impl<T> From<Vec<T>> for Indexed<T> {
     }
 }
 
+impl<T> FromIterator<T> for Indexed<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Vec::from_iter(items).into()
+    }
+}
+
 impl<T> Default for Indexed<T> {
     fn default() -> Self {
         Vec::new().into()
