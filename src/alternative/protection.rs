@@ -136,7 +136,7 @@ impl Desk<'_> {
         let changed = |status: FlowStatus| matches!(status, FlowStatus::Added | FlowStatus::Changed);
         for pair in self.difference.flows.iter().filter(|pair| changed(pair.status)) {
             let owner = self.pipeline(&pair.pipeline);
-            let dataset = owner.and_then(|owner| owner.datasets.iter().find(|dataset| dataset.name == pair.dataset));
+            let dataset = owner.and_then(|owner| owner.dataset(&pair.dataset));
             let Some(dataset) = dataset else { continue };
             let told = dataset.property("pipelines.reset.allowed").is_some();
             let open = dataset.kind == DatasetKind::StreamingTable && !told && !refreshed(&dataset.name);

@@ -26,14 +26,22 @@ pub(super) struct Catalog<'a> {
     published: HashMap<String, Option<DatasetId>>,
     /// By pipeline: what `sources:` says, by key of its name and of its path.
     facts: Vec<HashMap<String, usize>>,
+    /// By pipeline: what `sources:` says, by the last part of its name.
+    facts_by_last_part: Vec<HashMap<String, Vec<usize>>>,
     /// By pipeline and dataset: the flows that write into it, by index.
     writers: Vec<Vec<Vec<usize>>>,
 }
 
 impl<'a> Catalog<'a> {
     pub fn new(workspace: &'a Workspace) -> Self {
-        let mut catalog =
-            Catalog { workspace, own: Vec::new(), published: HashMap::new(), facts: Vec::new(), writers: Vec::new() };
+        let mut catalog = Catalog {
+            workspace,
+            own: Vec::new(),
+            published: HashMap::new(),
+            facts: Vec::new(),
+            facts_by_last_part: Vec::new(),
+            writers: Vec::new(),
+        };
         for (p, pipeline) in workspace.pipelines.iter().enumerate() {
             let mut own = HashMap::new();
             for (d, dataset) in pipeline.datasets.iter().enumerate() {
@@ -44,8 +52,10 @@ impl<'a> Catalog<'a> {
                 }
             }
             let mut facts = HashMap::new();
+            let mut by_last_part: HashMap<String, Vec<usize>> = HashMap::new();
             for (index, source) in pipeline.sources.iter().enumerate() {
                 let name = QualifiedName::parse(&source.name);
+                by_last_part.entry(name.name.to_lowercase()).or_default().push(index);
                 facts.entry(qualify(&name, pipeline).key()).or_insert(index);
                 facts.entry(location_key(&source.name)).or_insert(index);
                 if let Some(path) = &source.path {
@@ -60,6 +70,7 @@ impl<'a> Catalog<'a> {
             }
             catalog.own.push(own);
             catalog.facts.push(facts);
+            catalog.facts_by_last_part.push(by_last_part);
             catalog.writers.push(writers);
         }
         catalog
@@ -85,7 +96,7 @@ impl<'a> Catalog<'a> {
         }
         let facts = self.fact(pipeline, &qualified.key()).or_else(|| self.fact(pipeline, &name.key()));
         match facts {
-            None => match only_ending_with(home, &qualified) {
+            None => match self.only_ending_with(pipeline, &qualified) {
                 Some((name, facts)) => Target::External { name, facts: Some(facts) },
                 None => Target::External { name: qualified, facts: None },
             },
@@ -101,6 +112,24 @@ impl<'a> Catalog<'a> {
     fn fact(&self, pipeline: usize, key: &str) -> Option<&'a SourceFacts> {
         let index = *self.facts.get(pipeline)?.get(key)?;
         self.workspace.pipelines.get(pipeline)?.sources.get(index)
+    }
+
+    /// Where the session's namespace is not known, a name in part means the only source whose name ends so.
+    fn only_ending_with(&self, pipeline: usize, name: &QualifiedName) -> Option<(QualifiedName, &'a SourceFacts)> {
+        let parts: Vec<&str> = name.parts().collect();
+        let candidates = self.facts_by_last_part.get(pipeline)?.get(&name.name.to_lowercase())?;
+        let sources = &self.workspace.pipelines.get(pipeline)?.sources;
+        let mut matching = candidates.iter().filter_map(|at| sources.get(*at)).filter_map(|source| {
+            let full = QualifiedName::parse(&source.name);
+            let ends = {
+                let all: Vec<&str> = full.parts().collect();
+                all.len() > parts.len()
+                    && all.iter().rev().zip(parts.iter().rev()).all(|(a, b)| a.eq_ignore_ascii_case(b))
+            };
+            ends.then_some((full, source))
+        });
+        let found = matching.next()?;
+        matching.next().is_none().then_some(found)
     }
 
     /// The dataset a flow writes into.
@@ -124,21 +153,6 @@ impl<'a> Catalog<'a> {
 
 fn qualify(name: &QualifiedName, pipeline: &Pipeline) -> QualifiedName {
     name.qualified(pipeline.catalog.as_deref(), pipeline.schema.as_deref())
-}
-
-/// Where the session's namespace is not known, a name in part means the only source whose name ends so.
-fn only_ending_with<'a>(pipeline: &'a Pipeline, name: &QualifiedName) -> Option<(QualifiedName, &'a SourceFacts)> {
-    let parts: Vec<&str> = name.parts().collect();
-    let mut matching = pipeline.sources.iter().filter_map(|source| {
-        let full = QualifiedName::parse(&source.name);
-        let ends = {
-            let all: Vec<&str> = full.parts().collect();
-            all.len() > parts.len() && all.iter().rev().zip(parts.iter().rev()).all(|(a, b)| a.eq_ignore_ascii_case(b))
-        };
-        ends.then_some((full, source))
-    });
-    let found = matching.next()?;
-    matching.next().is_none().then_some(found)
 }
 
 /// `LIVE.t` is the pipeline's own `t`: a virtual schema of the legacy publishing mode.

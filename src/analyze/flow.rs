@@ -146,7 +146,7 @@ fn query_type_error(pipeline: &Pipeline, flow: &Flow, kind: Option<DatasetKind>,
 /// Apache Spark wants the declared types to be exactly the query's (`GraphValidations`).
 fn declared_errors(pipeline: &Pipeline, flow: &Flow, output: &[Attribute]) -> Vec<AnalysisError> {
     let (Platform::Spark, FlowKind::Default) = (pipeline.platform, &flow.kind) else { return Vec::new() };
-    let dataset = pipeline.datasets.iter().find(|d| d.name == flow.target);
+    let dataset = pipeline.dataset(&flow.target);
     let Some(declared) = dataset.and_then(|d| d.declared.as_ref()) else { return Vec::new() };
     let mut errors = Vec::new();
     for column in output {

@@ -129,7 +129,7 @@ pub fn sort_pieces(pieces: &mut [Piece]) {
 #[derive(Debug, Clone)]
 pub struct Analysis {
     pub workspace: Workspace,
-    /// In the order of pipelines, then flows.
+    /// In the order of pipelines, then flows: looked up by that order.
     pub flows: Vec<AnalyzedFlow>,
     /// Schema of each dataset, by pipeline and dataset index: declared columns, else its flows' columns merged.
     pub schemas: Vec<Vec<Schema>>,

@@ -58,9 +58,9 @@ fn empty_pipeline() -> Pipeline {
         table_format: "parquet".to_owned(),
         configuration: BTreeMap::new(),
         settings: BTreeMap::new(),
-        datasets: Vec::new(),
-        flows: Vec::new(),
-        sources: vec![facts("events", EVENTS), facts("clicks", CLICKS)],
+        datasets: Vec::new().into(),
+        flows: Vec::new().into(),
+        sources: vec![facts("events", EVENTS), facts("clicks", CLICKS)].into(),
         span: None,
         places: BTreeMap::new(),
     }

@@ -3,7 +3,7 @@
 use super::{Refusal, Request, identifier};
 use crate::frontend::{ParseCache, Script};
 use crate::lint::{TableFacts, facts, same_name, writes_into};
-use crate::model::{BatchWrite, DatasetKind, Job, Pipeline, PipelineKind, WriteOperation};
+use crate::model::{BatchWrite, DatasetKind, Indexed, Job, Pipeline, PipelineKind, WriteOperation};
 use crate::project::Unit;
 use crate::reading::Reading;
 use crate::revision::Tree;
@@ -92,7 +92,10 @@ impl<'a> Repository<'a> {
         for pipeline in of_scripts.chain(&self.reading.analysis.workspace.pipelines) {
             for facts in facts(&nothing, pipeline, &jobs) {
                 if !known.iter().any(|(other, _)| other.name.eq_ignore_ascii_case(&facts.name)) {
-                    known.push((facts, Pipeline { datasets: Vec::new(), flows: Vec::new(), ..pipeline.clone() }));
+                    known.push((
+                        facts,
+                        Pipeline { datasets: Indexed::default(), flows: Indexed::default(), ..pipeline.clone() },
+                    ));
                 }
             }
         }

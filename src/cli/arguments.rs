@@ -1,5 +1,6 @@
 //! Every argument of every subcommand.
 
+use crate::engine::Effort;
 use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser};
 
 const EXIT_CODES: &str = "Exit codes: 0 nothing at or above --fail-on; 1 findings; \
@@ -197,7 +198,7 @@ fn spark_options() -> [Arg; 5] {
     ]
 }
 
-fn confirmation_options() -> [Arg; 3] {
+fn confirmation_options() -> [Arg; 5] {
     [
         Arg::new("confirm")
             .long("confirm")
@@ -214,6 +215,20 @@ fn confirmation_options() -> [Arg; 3] {
             .value_name("DIR")
             .value_hint(ValueHint::DirPath)
             .help("Rows to use instead of generated ones: DIR/batch1/<source>.json, DIR/batch2/<source>.json"),
+        Arg::new("effort")
+            .long("effort")
+            .value_name("ROWS")
+            .value_parser(clap::value_parser!(u64).range(1..))
+            .help(format!(
+                "Rows that one run of a query may take through its operators, besides 100 for each row it reads [default: {}]",
+                Effort::DEFAULT_ROWS
+            )),
+        Arg::new("confirm-timeout")
+            .long("confirm-timeout")
+            .value_name("SECONDS")
+            .value_parser(clap::value_parser!(u64).range(1..))
+            .default_value("60")
+            .help("Longest time of one experiment, if the effort has not ended it before"),
     ]
 }
 

@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use super::{Failure, Outcome, output, spark};
 use crate::confirm::Data;
+use crate::engine::Effort;
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
 use crate::project::ConfigFile;
@@ -81,7 +82,15 @@ pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<reading::Optio
         ),
         _ => ConfirmWith::GeneratedRows,
     };
-    Ok(reading::Options { confirm, baseline: baseline(args, folder)?, ..analysis_options(args, folder)? })
+    let number = |name: &str| args.get_one::<u64>(name).copied();
+    let rows = number("effort").unwrap_or(Effort::DEFAULT_ROWS);
+    Ok(reading::Options {
+        confirm,
+        effort: Effort { rows, deadline: None },
+        confirm_seconds: number("confirm-timeout"),
+        baseline: baseline(args, folder)?,
+        ..analysis_options(args, folder)?
+    })
 }
 
 /// The accepted findings that `--baseline` names, where the command has that option.

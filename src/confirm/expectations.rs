@@ -65,8 +65,7 @@ fn holding(analysis: &Analysis, held: &BTreeMap<String, Vec<Expectation>>, place
 /// Expectations that act on a flow's rows in its own revision.
 fn own_expectations<'a>(analysis: &'a Analysis, flow: &AnalyzedFlow) -> Vec<&'a Expectation> {
     let Some(pipeline) = analysis.workspace.pipelines.get(flow.pipeline) else { return Vec::new() };
-    let target = pipeline.flows.get(flow.flow).map(|flow| &flow.target);
-    let dataset = pipeline.datasets.iter().find(|dataset| Some(&dataset.name) == target);
+    let dataset = pipeline.flows.get(flow.flow).and_then(|flow| pipeline.dataset(&flow.target));
     let all = dataset.into_iter().flat_map(|dataset| &dataset.expectations);
     all.filter(|expectation| expectation.on_violation != OnViolation::Warn).collect()
 }

@@ -43,6 +43,7 @@ pub fn generate(set: &SourceSet, literals: &Literals, seed: u64, fit: Fit) -> Da
             seed,
             source,
             in_list: false,
+            forming: Vec::new(),
         };
         let [mut first, second] = generator.source(&facts);
         for column in set.columns_of_after(&facts) {
@@ -109,6 +110,8 @@ struct Generator<'a> {
     source: u64,
     /// Elements of lists are drawn one by one.
     in_list: bool,
+    /// Columns whose text is being made in a form, outermost first: a part of that text of the same name is plain text.
+    forming: Vec<String>,
 }
 
 impl Generator<'_> {
@@ -280,15 +283,23 @@ impl Generator<'_> {
     }
 
     fn text(&mut self, name: &str, batch: usize, at: usize) -> Json {
-        let forms = self.literals.forms.get(&name.to_lowercase()).map_or(&[][..], Vec::as_slice);
+        let column = name.to_lowercase();
+        let literals = self.literals;
+        let plain = self.forming.len() >= DEPTH_LIMIT || self.forming.contains(&column);
+        let forms = literals.forms.get(&column).filter(|_| !plain).map_or(&[][..], Vec::as_slice);
         let form = match self.fit {
             _ if forms.is_empty() => None,
             Fit::Any if self.random.one_in(8) => None,
             Fit::Any => self.random.pick(forms),
             Fit::Castable => forms.iter().min_by_key(|form| strictness(form)),
         };
-        if let Some(text) = form.cloned().and_then(|form| self.in_form(name, &form, batch, at)) {
-            return Json::from(text);
+        if let Some(form) = form {
+            self.forming.push(column);
+            let text = self.in_form(name, form, batch, at);
+            self.forming.pop();
+            if let Some(text) = text {
+                return Json::from(text);
+            }
         }
         if self.random.one_in(2) {
             let texts: Vec<String> = self.literals_of(name).iter().filter_map(spelled).collect();

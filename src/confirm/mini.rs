@@ -5,8 +5,8 @@ use super::engine::{Engine, Multiset, NamedRow, NotRun, Outcome, Reports, TableR
 use super::experiment::{Experiment, Side, new_sources};
 use crate::analyze::Analysis;
 use crate::engine::{
-    Behaviour, NullCondition, Table, UpdateKind, World, contents, dataset_location, default_source_format, location,
-    source_location, starts_at_latest, update_all,
+    Behaviour, Effort, NullCondition, Table, UpdateKind, World, contents, dataset_location, default_source_format,
+    location, source_location, starts_at_latest, update_all,
 };
 use crate::model::{Platform, Schema, SourceFacts};
 use std::collections::BTreeSet;
@@ -17,6 +17,8 @@ pub struct Mini<'a> {
     pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
     /// How expectations take a condition that is NULL.
     pub null_condition: NullCondition,
+    /// What one run of a query may cost.
+    pub effort: Effort,
 }
 
 /// Both worlds at their moments, and what every flow did in them.
@@ -60,13 +62,19 @@ impl Mini<'_> {
         }
     }
 
+    fn world(&self) -> World {
+        let mut world = World::reading(self.null_condition);
+        world.effort = self.effort;
+        world
+    }
+
     /// The experiment, with all that the engine knows of it.
     pub fn worlds(&self, experiment: &Experiment<'_>, data: &Data) -> Worlds {
         let (first, rest) = match data.batches.split_first() {
             Some((first, rest)) => (first.clone(), rest),
             None => (Batch::default(), &[][..]),
         };
-        let mut resumed = World::reading(self.null_condition);
+        let mut resumed = self.world();
         define(&mut resumed, experiment, Side::Before);
         for facts in new_sources(experiment) {
             resumed.define_source(facts, default_format(experiment.after));
@@ -89,7 +97,7 @@ impl Mini<'_> {
                 after.extend(experiment.updates.iter().map(|kind| update_all(&mut resumed, experiment.after, kind)));
             }
         }
-        let mut control_end = World::reading(self.null_condition);
+        let mut control_end = self.world();
         define(&mut control_end, experiment, Side::After);
         prime(&mut control_end, experiment.after);
         let mut control = Vec::new();

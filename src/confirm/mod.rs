@@ -15,6 +15,7 @@ mod inference;
 mod literals;
 mod mini;
 mod observe;
+mod parts;
 mod second;
 mod shrink;
 mod slice;
@@ -35,14 +36,15 @@ pub use volatile::volatile_columns;
 pub use witness::{Witness, WitnessRow, WitnessSource};
 
 use crate::analyze::Analysis;
-use crate::engine::{UpdateKind, World};
-use crate::model::{Effect, Field, QualifiedName};
+use crate::engine::{Effort, UpdateKind, World, location};
+use crate::model::{Effect, Field, Flow, Pipeline, QualifiedName};
 use generate::Fit;
 use inference::Typed;
 use rayon::prelude::*;
 use slice::Places;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 
 /// Seeds of the generated rows; fixed, so that two runs observe the same.
 pub const SEEDS: [u64; 4] = [1, 2, 3, 4];
@@ -58,6 +60,10 @@ pub struct Options<'a> {
     pub updates: Vec<UpdateKind>,
     /// What else happens to tables and checkpoints between the two revisions.
     pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
+    /// What one run of a query may cost.
+    pub effort: Effort,
+    /// Seconds that one experiment may take; then its flows are not run to the end.
+    pub seconds: Option<u64>,
     /// Look for the fewest rows that show each effect.
     pub witnesses: bool,
     /// Keys of the datasets to observe, with those that read them; all where none.
@@ -106,14 +112,51 @@ pub fn generated(before: &Analysis, after: &Analysis, seed: u64) -> Data {
     generate::generate(&sources(before, after), &literals::collect(before, after), seed, Fit::Any)
 }
 
-/// Runs the experiment and tells the worst effect over all seeds, flow by flow.
+/// Runs the experiment and gives the worst effect over all seeds, flow by flow. Where datasets are chosen, each is observed with
+/// no more of the revisions than feeds it.
 pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let [before, after] = homes::told_apart(before, after);
-    let [before, after] = runnable([&before, &after], options);
-    let typed = prepared(&before, &after, options);
-    let mut confirmation = confirm_all(&typed.before, &typed.after, options);
-    typed.mark(&mut confirmation);
-    confirmation
+    let Some(datasets) = &options.datasets else { return confirm_part(&before, &after, options) };
+    let both = [&*before, &*after];
+    let split = parts::split(both, &slice::places_of(both, datasets), options.data.is_none());
+    let confirmed: Vec<Confirmation> = split
+        .parts
+        .par_iter()
+        .map(|part| {
+            let [before, after] = both.map(|analysis| slice::slice_with(analysis, &part.places, &part.cut));
+            let mut confirmation = confirm_part(&before, &after, options);
+            confirmation.flows.retain(|flow| datasets.contains(&flow.dataset.key()));
+            confirmation.tables.retain(|table| part.observed.contains(&table.location));
+            confirmation
+        })
+        .collect();
+    let mut all = Confirmation::default();
+    for confirmation in confirmed {
+        all.flows.extend(confirmation.flows);
+        all.tables.extend(confirmation.tables);
+    }
+    all.flows.extend(not_run(both, &split.too_large));
+    all.in_order_of(both)
+}
+
+/// Flows into tables that need too many others.
+fn not_run(both: [&Analysis; 2], too_large: &Places) -> Vec<FlowConfirmation> {
+    let mut flows = Vec::new();
+    if too_large.is_empty() {
+        return flows;
+    }
+    let reason = format!("not run: more than {} tables feed it", parts::MOST);
+    for pipeline in both.into_iter().flat_map(|analysis| &analysis.workspace.pipelines) {
+        for flow in &pipeline.flows {
+            let known = |known: &FlowConfirmation| {
+                known.flow == flow.name && known.dataset == flow.target && known.pipeline == pipeline.key
+            };
+            if location(pipeline, flow).is_some_and(|place| too_large.contains(&place)) && !flows.iter().any(known) {
+                flows.push(FlowConfirmation::not_run(pipeline, flow, &reason));
+            }
+        }
+    }
+    flows
 }
 
 /// The flows to observe by the places that they write, with what feeds and reads them.
@@ -123,26 +166,38 @@ fn observed_places(both: [&Analysis; 2], options: &Options<'_>) -> Option<Places
 }
 
 /// Both revisions as their rows allow: those that are given may fail an expectation, generated ones must not.
-fn runnable<'a>(both: [&'a Analysis; 2], options: &Options<'_>) -> [Cow<'a, Analysis>; 2] {
+fn runnable<'a>(both: [&'a Analysis; 2], options: &Options<'_>, places: Option<&Places>) -> [Cow<'a, Analysis>; 2] {
     match &options.data {
         Some(_) => both.map(Cow::Borrowed),
-        None => expectations::without_failing_rows(both, observed_places(both, options).as_ref()),
+        None => expectations::without_failing_rows(both, places),
     }
 }
 
 /// The part of both revisions that is run, with types for what nobody declares.
-fn prepared<'a>(before: &'a Analysis, after: &'a Analysis, options: &Options<'_>) -> Typed<'a> {
-    let places = observed_places([before, after], options);
+fn prepared<'a>(both: [&'a Analysis; 2], options: &Options<'_>, places: Option<&Places>) -> Typed<'a> {
+    let [before, after] = both;
     match &options.data {
         // Rows that are given have types of their own.
-        Some(_) => Typed::as_declared(before, after, places.as_ref()),
-        None => inference::typed(before, after, places.as_ref()),
+        Some(_) => Typed::as_declared(before, after, places),
+        None => inference::typed(before, after, places),
     }
+}
+
+/// One experiment with all flows of both revisions.
+fn confirm_part(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
+    let [before, after] = runnable([before, after], options, None);
+    let typed = prepared([&before, &after], options, None);
+    let mut confirmation = confirm_all(&typed.before, &typed.after, options);
+    typed.mark(&mut confirmation);
+    confirmation
 }
 
 fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Confirmation {
     let set = sources(before, after);
-    let engine = Mini { between: options.between, ..Mini::default() };
+    let deadline =
+        options.seconds.and_then(|seconds| Some((Instant::now().checked_add(Duration::from_secs(seconds))?, seconds)));
+    let effort = Effort { deadline, ..options.effort };
+    let engine = Mini { between: options.between, effort, ..Mini::default() };
     let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
     let mut runs: Vec<Run> = match &options.data {
         Some(data) => vec![Run::given(data)],
@@ -231,6 +286,27 @@ fn without_misfits(flow: FlowObservation) -> FlowObservation {
 }
 
 impl FlowConfirmation {
+    /// Nothing is known of the flow, for this reason.
+    fn not_run(pipeline: &Pipeline, flow: &Flow, reason: &str) -> FlowConfirmation {
+        FlowConfirmation {
+            pipeline: pipeline.key.clone(),
+            flow: flow.name.clone(),
+            dataset: flow.target.clone(),
+            observed: None,
+            error_class: None,
+            message: None,
+            reason: Some(reason.to_owned()),
+            undecided: false,
+            old_rows: None,
+            stopped_by: None,
+            seed: None,
+            fitting: false,
+            uninterpreted: BTreeSet::new(),
+            inferred: BTreeMap::new(),
+            witness: None,
+        }
+    }
+
     /// How bad it is: an effect that is left open counts as more than none and less than any other.
     fn weight(&self) -> (Option<Effect>, bool) {
         let least = if self.undecided { Some(Effect::Ignored) } else { None };
@@ -239,6 +315,25 @@ impl FlowConfirmation {
 }
 
 impl Confirmation {
+    /// Flows of AFTER in the order of its analysis, then those that only BEFORE has; tables by name.
+    fn in_order_of(mut self, [before, after]: [&Analysis; 2]) -> Confirmation {
+        let mut order: HashMap<(String, String, String), usize> = HashMap::new();
+        for analysis in [after, before] {
+            for analyzed in &analysis.flows {
+                let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
+                let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
+                let next = order.len();
+                order.entry((pipeline.key.clone(), flow.target.key(), flow.name.clone())).or_insert(next);
+            }
+        }
+        let position = |flow: &FlowConfirmation| {
+            order.get(&(flow.pipeline.clone(), flow.dataset.key(), flow.flow.clone())).copied()
+        };
+        self.flows.sort_by_cached_key(position);
+        self.tables.sort_by(|a, b| a.location.cmp(&b.location));
+        self
+    }
+
     /// This, with what only the other one could observe.
     fn completed(self, other: Confirmation) -> Confirmation {
         let flows = self.flows.into_iter().zip(other.flows);

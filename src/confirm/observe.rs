@@ -290,7 +290,7 @@ fn observe_flow(
         observation.old_rows = old_rows(before, outcome, &place, &name);
         return observation;
     }
-    let siblings = pipeline.flows.iter().filter(|flow| flow.target == dataset).count();
+    let siblings = pipeline.flows_into(&dataset).count();
     let again = read_again(outcome, at, index);
     let single = siblings <= 1 && flows_into(before, &place) <= 1;
     let moments = if single {
@@ -308,8 +308,7 @@ fn observe_flow(
         observation.reason = Some(NO_ROW.to_owned());
         return observation;
     }
-    let view =
-        pipeline.datasets.iter().any(|table| table.name == dataset && table.kind == DatasetKind::MaterializedView);
+    let view = pipeline.dataset(&dataset).is_some_and(|table| table.kind == DatasetKind::MaterializedView);
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
     observation

@@ -15,7 +15,8 @@ use super::slice;
 use super::sources::sources;
 use super::witness::Witness;
 use super::{
-    Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, prepared, runnable,
+    Confirmation, FlowConfirmation, Options, Run, confirm, confirmation, generated_runs, homes, observed_places,
+    prepared, runnable,
 };
 use crate::analyze::{Analysis, analyze};
 use crate::model::{DatasetKind, Effect, Platform};
@@ -64,8 +65,10 @@ pub fn confirm_on(
         },
     );
     let [before, after] = homes::told_apart(&before, &after);
-    let [before, after] = runnable([&before, &after], options);
-    let typed = prepared(&before, &after, options);
+    let places = observed_places([&before, &after], options);
+    let [before, after] = runnable([&before, &after], options, places.as_ref());
+    let places = observed_places([&before, &after], options);
+    let typed = prepared([&before, &after], options, places.as_ref());
     let (before, after) = (&*typed.before, &*typed.after);
     let set = sources(before, after);
     let experiment = Experiment { before, after, sources: &set, updates: &[] };
@@ -82,8 +85,8 @@ pub fn confirm_on(
     }
     let mut witnesses = 0;
     let mut confirmed = Vec::new();
-    for (at, mini_flow) in mini.flows.iter().enumerate() {
-        let of_runs = seen.iter().filter_map(|flows| flows.get(at));
+    for mini_flow in &mini.flows {
+        let of_runs = seen.iter().filter_map(|flows| flows.iter().find(|seen| same_flow(seen, mini_flow)));
         let worst = of_runs.reduce(|a, b| if b.observed > a.observed { b } else { a });
         let mut flow = worst.cloned().unwrap_or_else(|| unseen(mini_flow, "no run was made"));
         flow.inferred.clone_from(&mini_flow.inferred);

@@ -45,11 +45,14 @@ impl SourceSet {
 /// Finds the sources of two revisions.
 pub fn sources(before: &Analysis, after: &Analysis) -> SourceSet {
     // A table that only one side writes is no source on the other either: its rows are what the first has left there.
-    let written: BTreeSet<String> = [before, after]
-        .into_iter()
-        .flat_map(|analysis| &analysis.workspace.pipelines)
-        .flat_map(|pipeline| pipeline.flows.iter().filter_map(|flow| location(pipeline, flow)))
-        .collect();
+    let mut written = BTreeSet::new();
+    for analysis in [before, after] {
+        for analyzed in &analysis.flows {
+            let pipeline = analysis.workspace.pipelines.get(analyzed.pipeline);
+            let place = pipeline.and_then(|pipeline| location(pipeline, pipeline.flows.get(analyzed.flow)?));
+            written.extend(place);
+        }
+    }
     SourceSet { before: side(before, &written), after: side(after, &written) }
 }
 
@@ -82,7 +85,7 @@ fn side(analysis: &Analysis, written: &BTreeSet<String>) -> Vec<SourceFacts> {
 
 pub(super) fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
     match &read.source {
-        Source::Table(name) | Source::ChangeFeed(name) => pipeline.datasets.iter().any(|dataset| dataset.name == *name),
+        Source::Table(name) | Source::ChangeFeed(name) => pipeline.dataset(name).is_some(),
         _ => false,
     }
 }

@@ -39,14 +39,14 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                 facts.extend(old.map(|(_, analyzed)| state_facts(&[analyzed])).unwrap_or_default());
             }
             _ => {
-                let concerned: Vec<&AnalyzedFlow> = flows(before, &change.pipeline)
-                    .filter(|(flow, _)| change.dataset.as_ref().is_none_or(|name| flow.target == *name))
-                    .map(|(_, analyzed)| analyzed)
-                    .collect();
-                let of_dataset = |analysis| {
-                    let target = change.dataset.as_ref()?;
-                    flows(analysis, &change.pipeline).find(|(flow, _)| flow.target == *target)
+                let concerned: Vec<&AnalyzedFlow> = match &change.dataset {
+                    Some(target) => {
+                        flows_into(before, &change.pipeline, target).into_iter().map(|(_, flow)| flow).collect()
+                    }
+                    None => flows(before, &change.pipeline).map(|(_, analyzed)| analyzed).collect(),
                 };
+                let of_dataset =
+                    |analysis| flows_into(analysis, &change.pipeline, change.dataset.as_ref()?).into_iter().next();
                 if let (Some((_, old)), Some((_, new))) = (of_dataset(before), of_dataset(after)) {
                     facts.push(("columns_before", Fact::Text(code::columns_before(old, new))));
                 }
@@ -79,7 +79,7 @@ pub fn pipeline_kind(kind: PipelineKind) -> &'static str {
 fn dataset_facts(before: &Analysis, after: &Analysis, key: &str, name: &QualifiedName) -> Vec<(&'static str, Fact)> {
     let find = |analysis| -> Option<(&Dataset, &Pipeline)> {
         let (_, pipeline) = pipeline(analysis, key)?;
-        Some((pipeline.datasets.iter().find(|dataset| dataset.name == *name)?, pipeline))
+        Some((pipeline.dataset(name)?, pipeline))
     };
     let (old, new) = (find(before), find(after));
     let Some((dataset, owner)) = new.or(old) else { return vec![("dataset", Fact::Text(name.to_string()))] };
@@ -93,11 +93,17 @@ fn dataset_facts(before: &Analysis, after: &Analysis, key: &str, name: &Qualifie
 }
 
 fn flows<'a>(analysis: &'a Analysis, key: &str) -> impl Iterator<Item = (&'a Flow, &'a AnalyzedFlow)> {
-    let index = pipeline(analysis, key).map(|(index, _)| index);
-    analysis.flows.iter().filter(move |flow| Some(flow.pipeline) == index).filter_map(|analyzed| {
-        let flow = analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)?;
-        Some((flow, analyzed))
-    })
+    let of_pipeline = pipeline(analysis, key).map(|(index, _)| analysis.flows_of(index));
+    of_pipeline.into_iter().flatten().filter_map(|analyzed| Some((defined(analysis, analyzed)?, analyzed)))
+}
+
+fn flows_into<'a>(analysis: &'a Analysis, key: &str, target: &QualifiedName) -> Vec<(&'a Flow, &'a AnalyzedFlow)> {
+    let of_target = pipeline(analysis, key).map(|(index, _)| analysis.flows_into(index, target));
+    of_target.into_iter().flatten().filter_map(|analyzed| Some((defined(analysis, analyzed)?, analyzed))).collect()
+}
+
+fn defined<'a>(analysis: &'a Analysis, analyzed: &AnalyzedFlow) -> Option<&'a Flow> {
+    analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)
 }
 
 fn flow<'a>(
@@ -106,10 +112,10 @@ fn flow<'a>(
     target: &QualifiedName,
     name: &str,
 ) -> Option<(&'a Flow, &'a AnalyzedFlow)> {
-    let mut of_target = flows(analysis, key).filter(|(flow, _)| flow.target == *target);
-    let found = of_target.find(|(flow, _)| flow.name == name);
+    let of_target = flows_into(analysis, key, target);
+    let found = of_target.iter().find(|(flow, _)| flow.name == name);
     // A renamed flow is the only one left on the other side, or none is known.
-    found.or_else(|| flows(analysis, key).find(|(flow, _)| flow.target == *target))
+    found.or(of_target.first()).copied()
 }
 
 fn output_mode(kind: &FlowKind) -> &'static str {

@@ -224,8 +224,7 @@ fn find_misspelt(old: Option<&Dataset>, new: &Dataset, pipeline: &str, found: &m
 }
 
 fn cdc_flows(dataset: &Dataset, pipeline: &Pipeline) -> Vec<String> {
-    // Names are compared last: there are few such flows, and many of others.
-    let flows = pipeline.flows.iter().filter(|flow| flow.cdc().is_some() && flow.target == dataset.name);
+    let flows = pipeline.flows_into(&dataset.name).filter(|flow| flow.cdc().is_some());
     flows.map(|flow| flow.name.clone()).collect()
 }
 
@@ -261,19 +260,16 @@ fn find_resettable_dependency(
 
 fn resettable_sources(analysis: &Analysis, reference: Option<DatasetRef>) -> Vec<String> {
     let Some((dataset, pipeline)) = find(analysis, reference) else { return Vec::new() };
-    let index = reference.map(|reference| reference.pipeline);
-    let flows = analysis.flows.iter().filter(|flow| {
-        Some(flow.pipeline) == index && pipeline.flows.get(flow.flow).is_some_and(|f| f.target == dataset.name)
-    });
+    let flows = reference.into_iter().flat_map(|reference| analysis.flows_into(reference.pipeline, &dataset.name));
     let read = flows.flat_map(|flow| &flow.aspects.sources).filter_map(|source| match &source.source {
         crate::model::Source::Table(name) => Some(name),
         _ => None,
     });
     let tables: std::collections::BTreeSet<String> = read
         .filter(|name| {
-            pipeline.datasets.iter().any(|d| {
-                d.name == **name && d.kind == DatasetKind::StreamingTable && d.name != dataset.name && !d.is_protected()
-            })
+            pipeline
+                .dataset(name)
+                .is_some_and(|d| d.kind == DatasetKind::StreamingTable && d.name != dataset.name && !d.is_protected())
         })
         .map(ToString::to_string)
         .collect();

@@ -4,8 +4,11 @@
 //! A table of a catalog over a known folder and the folder itself are one location, as they are for Spark's file sources.
 
 use super::table::TableFormat;
-use crate::model::{Dataset, DatasetKind, FlowKind, Pipeline, QualifiedName, Read, SinkTarget, Source, SourceFacts};
+use crate::model::{
+    Dataset, DatasetKind, FlowKind, Index, Pipeline, QualifiedName, Read, SinkTarget, Source, SourceFacts,
+};
 use globset::{GlobBuilder, GlobMatcher};
+use std::collections::HashMap;
 
 /// What a leaf of a plan reads.
 #[derive(Debug, Clone)]
@@ -216,9 +219,8 @@ pub fn facts_for<'a>(pipeline: &'a Pipeline, read: &Read) -> Option<&'a SourceFa
     match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => facts_for_name(pipeline, name),
         Source::Files { path, .. } => {
-            let folder = folder_of(path);
-            let at = |facts: &&SourceFacts| source_location(facts) == folder;
-            pipeline.sources.iter().find(at)
+            let at = *pipeline.sources.index::<KnownSources>().by_location.get(&folder_of(path))?;
+            pipeline.sources.get(at)
         }
         Source::Connector { .. } => {
             let topics = topics(read);
@@ -228,7 +230,47 @@ pub fn facts_for<'a>(pipeline: &'a Pipeline, read: &Read) -> Option<&'a SourceFa
 }
 
 fn facts_for_name<'a>(pipeline: &'a Pipeline, name: &QualifiedName) -> Option<&'a SourceFacts> {
-    facts_named(&pipeline.sources, name)
+    let known = pipeline.sources.index::<KnownSources>();
+    let first = |found: Option<&usize>| found.copied();
+    // The name itself, else the first that ends in it or in which it ends.
+    let exact = first(known.by_name.get(name.folded()));
+    let longer = first(known.by_end.get(name.folded()));
+    let ends = name.folded().match_indices('.').filter_map(|(dot, _)| name.folded().get(dot + 1..));
+    let shorter = ends.filter_map(|end| first(known.tables.get(end))).min();
+    pipeline.sources.get(exact.or_else(|| [longer, shorter].into_iter().flatten().min())?)
+}
+
+/// What `sources:` says, by the ways in which a read may name it: the first entry of each.
+struct KnownSources {
+    by_name: HashMap<String, usize>,
+    /// Names of tables.
+    tables: HashMap<String, usize>,
+    /// Ends of names of tables, from a dot on.
+    by_end: HashMap<String, usize>,
+    by_location: HashMap<String, usize>,
+}
+
+impl Index<SourceFacts> for KnownSources {
+    fn of(sources: &[SourceFacts]) -> Self {
+        let mut known = KnownSources {
+            by_name: HashMap::new(),
+            tables: HashMap::new(),
+            by_end: HashMap::new(),
+            by_location: HashMap::new(),
+        };
+        for (at, facts) in sources.iter().enumerate() {
+            let key = QualifiedName::parse(&facts.name).key();
+            known.by_location.entry(source_location(facts)).or_insert(at);
+            if !is_path(&facts.name) {
+                for (dot, _) in key.match_indices('.') {
+                    known.by_end.entry(key.get(dot + 1..).unwrap_or_default().to_owned()).or_insert(at);
+                }
+                known.tables.entry(key.clone()).or_insert(at);
+            }
+            known.by_name.entry(key).or_insert(at);
+        }
+        known
+    }
 }
 
 /// The facts of a table: by the same name, or by one of which the other is the end.
@@ -258,7 +300,7 @@ fn topics(read: &Read) -> Vec<String> {
 pub fn target(pipeline: &Pipeline, read: &Read) -> Target {
     match &read.source {
         Source::Table(name) | Source::ChangeFeed(name) => {
-            let own = pipeline.datasets.iter().find(|dataset| dataset.name == *name).and_then(dataset_location);
+            let own = pipeline.dataset(name).and_then(dataset_location);
             let facts = || facts_for_name(pipeline, name).map(source_location);
             Target::Table(own.or_else(facts).unwrap_or_else(|| warehouse(name)))
         }

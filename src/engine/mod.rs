@@ -6,6 +6,7 @@ mod catalog;
 mod cdc;
 mod checkpoint;
 mod deployment;
+mod effort;
 mod error;
 mod expectation;
 mod expression;
@@ -32,6 +33,7 @@ mod writer;
 pub use catalog::{dataset_location, facts_for, facts_named, read_location, source_location};
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
 pub use deployment::{deployment_order, starts_at_latest, update_all};
+pub use effort::Effort;
 pub use error::ExecutionError;
 pub use expectation::NullCondition;
 pub use operators::{

@@ -1,5 +1,6 @@
 //! What execution depends on beside rows and state: configuration, clock and batch.
 
+use super::effort::Effort;
 use crate::functions::EvalContext;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ pub struct Session {
     pub batch_id: u64,
     /// Columns that the query's own predicates make non-nullable are read from state without a look at the NULL bit.
     pub trusts_nullability: bool,
+    /// What a run of the query may cost.
+    pub effort: Effort,
 }
 
 impl Session {

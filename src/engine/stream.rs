@@ -229,6 +229,7 @@ impl<'a, 'q> Run<'a, 'q> {
             now: now(world),
             batch_id: batch,
             trusts_nullability: self.behaviour.trusts_nullability(),
+            effort: world.effort,
         };
         let mut state = self.checkpoint.state.clone();
         let tables = Snapshot { world, pipeline: self.query.pipeline };

@@ -21,7 +21,7 @@ use crate::model::{
     Dataset, DatasetKind, Flow, FlowKind, OutputMode, Pipeline, PipelineKind, QualifiedName, Schema, SinkTarget,
     StreamWrite,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpdateKind {
@@ -98,7 +98,8 @@ pub struct UpdateReport {
 
 impl UpdateReport {
     pub fn flow(&self, index: usize) -> Option<&FlowReport> {
-        self.flows.iter().find(|report| report.index == index)
+        let at = self.flows.binary_search_by_key(&index, |report| report.index).ok()?;
+        self.flows.get(at)
     }
 }
 
@@ -110,11 +111,9 @@ pub fn update(world: &mut World, analysis: &Analysis, pipeline: usize, kind: &Up
         let default = default_source_format(Behaviour::of(definition));
         world.define_source(facts, default);
     }
-    let flows: Vec<Member<'_>> = analysis
-        .flows
-        .iter()
-        .enumerate()
-        .filter(|(_, analyzed)| analyzed.pipeline == pipeline)
+    let start = analysis.flows.partition_point(|analyzed| analyzed.pipeline < pipeline);
+    let flows: Vec<Member<'_>> = (start..)
+        .zip(analysis.flows_of(pipeline))
         .filter_map(|(index, analyzed)| {
             definition.flows.get(analyzed.flow).map(|flow| Member { index, analyzed, flow })
         })
@@ -122,7 +121,8 @@ pub fn update(world: &mut World, analysis: &Analysis, pipeline: usize, kind: &Up
         .collect();
     let empty = Vec::new();
     let schemas = analysis.schemas.get(pipeline).unwrap_or(&empty);
-    Update { world, pipeline: definition, behaviour: Behaviour::of(definition), flows, schemas, kind }.run()
+    let feeding = Feeding::of(definition, &flows);
+    Update { world, pipeline: definition, behaviour: Behaviour::of(definition), flows, feeding, schemas, kind }.run()
 }
 
 /// Format of sources that say nothing themselves.
@@ -142,11 +142,80 @@ impl Member<'_> {
     }
 }
 
+/// Which flows of an update feed which.
+struct Feeding {
+    /// By flow: those that write what it reads, in order.
+    into: Vec<Vec<usize>>,
+}
+
+impl Feeding {
+    fn of(pipeline: &Pipeline, flows: &[Member<'_>]) -> Feeding {
+        let mut writers: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, member) in flows.iter().enumerate() {
+            if let Some(written) = location(pipeline, member.flow) {
+                writers.entry(written).or_default().push(at);
+            }
+        }
+        let into = flows.iter().map(|reader| {
+            let mut found = BTreeSet::new();
+            for read in reader.analyzed.optimized.reads() {
+                match catalog::target(pipeline, read) {
+                    catalog::Target::Table(location) => found.extend(writers.get(&location).into_iter().flatten()),
+                    catalog::Target::Path(pattern) => {
+                        let below = |written: &str| pattern.contains(written) || pattern.path == written;
+                        found.extend(writers.iter().filter(|(written, _)| below(written)).flat_map(|(_, all)| all));
+                    }
+                    catalog::Target::Topics(_) | catalog::Target::Rate { .. } | catalog::Target::Unknown(_) => {}
+                }
+            }
+            let other =
+                |writer: &usize| flows.get(*writer).is_some_and(|writer| writer.flow.target != reader.flow.target);
+            found.into_iter().copied().filter(other).collect()
+        });
+        Feeding { into: into.collect() }
+    }
+
+    fn writers(&self, reader: usize) -> &[usize] {
+        self.into.get(reader).map_or(&[], Vec::as_slice)
+    }
+
+    /// Flows in topological order, otherwise as the analysis lists them; where only a cycle is left, its first flow comes next.
+    fn order(&self) -> Vec<usize> {
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); self.into.len()];
+        let mut missing: Vec<usize> = vec![0; self.into.len()];
+        for (reader, writers) in self.into.iter().enumerate() {
+            for writer in writers {
+                if let (Some(list), Some(count)) = (readers.get_mut(*writer), missing.get_mut(reader)) {
+                    list.push(reader);
+                    *count += 1;
+                }
+            }
+        }
+        let mut waiting: BTreeSet<usize> = (0..self.into.len()).collect();
+        let mut ready: BTreeSet<usize> = waiting.iter().copied().filter(|at| missing.get(*at) == Some(&0)).collect();
+        let mut order = Vec::new();
+        while let Some(next) = ready.pop_first().or_else(|| waiting.first().copied()) {
+            waiting.remove(&next);
+            order.push(next);
+            for reader in readers.get(next).into_iter().flatten() {
+                if let Some(count) = missing.get_mut(*reader) {
+                    *count = count.saturating_sub(1);
+                    if *count == 0 && waiting.contains(reader) {
+                        ready.insert(*reader);
+                    }
+                }
+            }
+        }
+        order
+    }
+}
+
 struct Update<'a> {
     world: &'a mut World,
     pipeline: &'a Pipeline,
     behaviour: Behaviour,
     flows: Vec<Member<'a>>,
+    feeding: Feeding,
     schemas: &'a [Schema],
     kind: &'a UpdateKind,
 }
@@ -160,8 +229,7 @@ impl Update<'_> {
             statuses = self.materialize();
         }
         if statuses.is_empty() {
-            let order = self.order();
-            for at in order {
+            for at in self.feeding.order() {
                 let status = self.run_flow(at, &statuses);
                 statuses.insert(at, status);
             }
@@ -233,9 +301,9 @@ impl Update<'_> {
         let mut upstream = BTreeSet::from([at]);
         let mut pending = vec![at];
         while let Some(reader) = pending.pop() {
-            for writer in (0..self.flows.len()).filter(|writer| self.feeds(*writer, reader)) {
-                if upstream.insert(writer) {
-                    pending.push(writer);
+            for writer in self.feeding.writers(reader) {
+                if upstream.insert(*writer) {
+                    pending.push(*writer);
                 }
             }
         }
@@ -337,34 +405,8 @@ impl Update<'_> {
         }
     }
 
-    /// Flows in topological order, otherwise as the analysis lists them; a cycle's flows come last.
-    fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = Vec::new();
-        let mut waiting: Vec<usize> = (0..self.flows.len()).collect();
-        while !waiting.is_empty() {
-            let ready =
-                waiting.iter().position(|at| !waiting.iter().any(|other| other != at && self.feeds(*other, *at)));
-            order.push(waiting.remove(ready.unwrap_or(0)));
-        }
-        order
-    }
-
-    /// Whether one flow writes what the other reads.
-    fn feeds(&self, writer: usize, reader: usize) -> bool {
-        let (Some(writer), Some(reader)) = (self.flows.get(writer), self.flows.get(reader)) else { return false };
-        if writer.flow.target == reader.flow.target {
-            return false;
-        }
-        let Some(written) = self.location(writer) else { return false };
-        reader.analyzed.optimized.reads().into_iter().any(|read| match catalog::target(self.pipeline, read) {
-            catalog::Target::Table(location) => location == written,
-            catalog::Target::Path(pattern) => pattern.contains(&written) || pattern.path == written,
-            _ => false,
-        })
-    }
-
     fn dataset(&self, member: &Member<'_>) -> Option<&Dataset> {
-        self.pipeline.datasets.iter().find(|dataset| dataset.name == member.flow.target)
+        self.pipeline.dataset(&member.flow.target)
     }
 
     /// Location that a flow writes to.
@@ -378,7 +420,7 @@ impl Update<'_> {
             return FlowStatus::Excluded;
         }
         let broken = |status: &FlowStatus| matches!(status, FlowStatus::Failed { .. } | FlowStatus::Skipped);
-        if done.iter().any(|(other, status)| broken(status) && self.feeds(*other, at)) {
+        if self.feeding.writers(at).iter().any(|writer| done.get(writer).is_some_and(broken)) {
             return FlowStatus::Skipped;
         }
         match self.execute(at) {
@@ -556,7 +598,7 @@ fn widens_types(dataset: &Dataset, pipeline: &Pipeline) -> bool {
 
 /// The text of a view, which readers see through: nothing that runs.
 pub fn defines_view(pipeline: &Pipeline, flow: &Flow) -> bool {
-    pipeline.datasets.iter().any(|dataset| dataset.name == flow.target && dataset.kind == DatasetKind::View)
+    pipeline.dataset(&flow.target).is_some_and(|dataset| dataset.kind == DatasetKind::View)
 }
 
 /// Location that a flow writes to, where it is known.
@@ -564,7 +606,7 @@ pub fn location(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
     if let FlowKind::StreamJob(_) = flow.kind {
         return catalog::job_location(&flow.kind);
     }
-    let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == flow.target);
+    let dataset = pipeline.dataset(&flow.target);
     dataset.map_or_else(|| Some(catalog::warehouse(&flow.target)), catalog::dataset_location)
 }
 

@@ -2,6 +2,7 @@
 
 use super::catalog::{PathPattern, source_location};
 use super::checkpoint::Checkpoint;
+use super::effort::Effort;
 use super::expectation::NullCondition;
 use super::table::{Record, Table, TableFormat};
 use crate::model::{Schema, SourceFacts};
@@ -18,6 +19,8 @@ pub struct World {
     pub updates: u64,
     /// How expectations take a condition that is NULL: a reading of the platform, not kept with the rest.
     pub null_condition: NullCondition,
+    /// What one run of a query may cost.
+    pub effort: Effort,
 }
 
 impl World {

@@ -107,7 +107,8 @@ fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definition
         }));
     }
     for (name, values) in properties {
-        match pipeline.datasets.iter_mut().find(|dataset| dataset.name == name) {
+        let known = pipeline.dataset_index(&name);
+        match known.and_then(|at| pipeline.datasets.get_mut(at)) {
             Some(dataset) => dataset.properties.extend(values),
             None => {
                 let message =

@@ -113,7 +113,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             if inner.is_null() {
                 return Ok(Value::Null);
             }
-            items.extend_from_slice(array(inner)?);
+            let inner = array(inner)?;
+            if items.len() + inner.len() > MAX_ITEMS {
+                return Err(too_long());
+            }
+            items.extend_from_slice(inner);
         }
         Ok(Value::Array(items.into()))
     }),
@@ -301,7 +305,7 @@ fn array_join(call: &Invocation) -> EvalResult {
             other => parts.push(text(other)?),
         }
     }
-    Ok(Value::string(parts.join(separator)))
+    super::string::joined(&parts, separator)
 }
 
 /// Distinct elements of the first array that are (or are not) in the second.

@@ -7,7 +7,7 @@ use super::access::text;
 use super::function::{
     Argument, EvalError, EvalResult, Function, Invocation, Nulls, Param, Params, ResultType, Simple,
 };
-use super::string::{INT, STRING, STRINGS};
+use super::string::{INT, MAX_LENGTH, STRING, STRINGS, too_long};
 use super::uninterpreted;
 use crate::model::{DataType, Value};
 use regex::{Regex, RegexBuilder};
@@ -221,6 +221,12 @@ fn regexp_replace(call: &Invocation) -> EvalResult {
         let skip = usize::try_from(position - 1).unwrap_or(0);
         let offset = source.char_indices().nth(skip).map_or(source.len(), |(at, _)| at);
         let (head, tail) = source.split_at(offset);
+        // Counted before it is built: each match gives the replacement, and each reference in it no more than the source.
+        let references = with.matches('$').count() + 1;
+        let given = regex.find_iter(tail).count().saturating_mul(with.len());
+        if given.saturating_add(references.saturating_mul(source.len())) > MAX_LENGTH {
+            return Err(too_long());
+        }
         Ok(Value::string(format!("{head}{}", regex.replace_all(tail, with.as_str()))))
     })
 }

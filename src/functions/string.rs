@@ -8,7 +8,7 @@ use super::string_format;
 use crate::model::{DataType, Value};
 
 /// Longest text that a function may build: arguments of a plan come from untrusted text.
-const MAX_LENGTH: usize = 1 << 24;
+pub(super) const MAX_LENGTH: usize = 1 << 24;
 
 pub(super) const STRINGS: Params = Params::Each(&[Param::Is(Simple::String)]);
 const STRING_THEN_INTS: Params = Params::Each(&[Param::StringOrBinary, Param::Is(Simple::Int)]);
@@ -38,7 +38,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     on_text(&["replace"], |c| {
         let (text, from) = (c.text(0)?, c.text(1)?);
         let to = if c.args.len() > 2 { c.text(2)? } else { "" };
-        bounded(if from.is_empty() { text.to_owned() } else { text.replace(from, to) })
+        if from.is_empty() {
+            return bounded(text.to_owned());
+        }
+        // Counted before it is built: each match may become a text of any length.
+        let longer = to.len().saturating_sub(from.len());
+        if text.matches(from).count().saturating_mul(longer).saturating_add(text.len()) > MAX_LENGTH {
+            return Err(too_long());
+        }
+        bounded(text.replace(from, to))
     }),
     on_text(&["soundex"], |c| Ok(Value::string(string_format::soundex(c.text(0)?)))),
     Function::scalar(
@@ -230,7 +238,14 @@ fn bounded(text: String) -> EvalResult {
     if text.len() > MAX_LENGTH { Err(too_long()) } else { Ok(Value::string(text)) }
 }
 
-fn too_long() -> EvalError {
+/// Texts with a separator between them; their length is known before they are put together.
+pub(super) fn joined(parts: &[&str], separator: &str) -> EvalResult {
+    let texts = parts.iter().map(|part| part.len()).fold(0, usize::saturating_add);
+    let length = parts.len().saturating_mul(separator.len()).saturating_add(texts);
+    if length > MAX_LENGTH { Err(too_long()) } else { Ok(Value::string(parts.join(separator))) }
+}
+
+pub(super) fn too_long() -> EvalError {
     EvalError::new("INTERNAL_ERROR", "the text would be longer than this engine builds")
 }
 
@@ -358,7 +373,7 @@ fn concat_ws(call: &Invocation) -> EvalResult {
             other => parts.push(text(other)?),
         }
     }
-    bounded(parts.join(separator))
+    joined(&parts, separator)
 }
 
 fn substring(call: &Invocation) -> EvalResult {

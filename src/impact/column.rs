@@ -1,7 +1,7 @@
 //! Columns followed down the plans: which columns of which readers depend on a changed one, and which no longer resolve.
 
 use super::Impact;
-use crate::analyze::{Analysis, Aspects, SourceAspect, Term};
+use crate::analyze::{Analysis, AnalyzedFlow, Aspects, SourceAspect, Term};
 use crate::diff::{Change, Diff};
 use crate::graph::{Graph, Vertex};
 use crate::model::{DatasetKind, Effect, QualifiedName};
@@ -180,12 +180,13 @@ fn readers(before: &Analysis, after: &Analysis, graph: &Graph, pipeline: &str, u
             continue;
         }
         // Where the new query no longer resolves, what it used is told by the old one.
-        let old = before.flows.iter().find(|flow| {
-            let of = |analysis: &Analysis, pipeline: usize, flow: usize| {
-                let owner = analysis.workspace.pipelines.get(pipeline)?;
-                Some((owner.key.clone(), owner.flows.get(flow).map(|f| (f.target.key(), f.name.clone()))))
+        let old = owner.flows.get(analyzed.flow).and_then(|flow| {
+            let at = before.workspace.pipelines.iter().position(|old| old.key == owner.key)?;
+            let named = |other: &&AnalyzedFlow| {
+                let other = before.workspace.pipelines.get(at).and_then(|old| old.flows.get(other.flow));
+                other.is_some_and(|other| other.name == flow.name)
             };
-            of(before, flow.pipeline, flow.flow) == of(after, analyzed.pipeline, analyzed.flow)
+            before.flows_into(at, &flow.target).find(named)
         });
         let broken = analyzed
             .errors

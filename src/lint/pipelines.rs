@@ -23,7 +23,7 @@ pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Cha
     for analyzed in &analysis.flows {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
-        let dataset = pipeline.datasets.iter().find(|dataset| dataset.name == flow.target);
+        let dataset = pipeline.dataset(&flow.target);
         let look = Look { analysis, pipeline, flow, dataset, analyzed };
         found.extend(look.state());
         found.extend(look.sources(jobs));
@@ -247,11 +247,11 @@ impl Look<'_> {
         // A name without a schema is that of the pipeline's own table, whatever other pipelines call theirs.
         let pipelines = self.analysis.workspace.pipelines.iter();
         for pipeline in pipelines.filter(|pipeline| name.schema.is_some() || pipeline.key == self.pipeline.key) {
-            let Some(dataset) = pipeline.datasets.iter().find(|dataset| dataset.name == *name) else { continue };
+            let Some(dataset) = pipeline.dataset(name) else { continue };
             if dataset.kind == DatasetKind::MaterializedView && pipeline.kind != PipelineKind::Jobs {
                 return Some("a materialized view's refresh".to_owned());
             }
-            let cdc = pipeline.flows.iter().any(|flow| flow.target == dataset.name && flow.cdc().is_some());
+            let cdc = pipeline.flows_into(&dataset.name).any(|flow| flow.cdc().is_some());
             if cdc {
                 return Some("AUTO CDC".to_owned());
             }

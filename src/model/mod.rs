@@ -7,6 +7,7 @@ mod dataset;
 mod effect;
 mod expr;
 mod flow;
+mod indexed;
 mod job;
 mod name;
 mod pipeline;
@@ -24,6 +25,7 @@ pub use expr::{
     AttrId, Attribute, Call, CodeUnit, ColumnName, Expr, Frame, FrameBound, Opaque, SortKey, SubqueryKind, WindowSpec,
 };
 pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
+pub use indexed::{Index, Indexed};
 pub use job::{
     BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Repetition, Step, StreamQuery,
     StreamSink, WriteApi, WriteOperation, WriteTarget,

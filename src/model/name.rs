@@ -1,31 +1,77 @@
 //! Names of tables, views and sinks.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A name of one to three parts. A part that is not known statically holds a placeholder in braces (`{catalog}`), so that the
 /// same unknown is the same name on both sides. Comparison ignores letter case, as Spark's catalog does.
+///
+/// A name is folded once, when it is made; copies share it.
+#[derive(Clone)]
+pub struct QualifiedName(Arc<Folded>);
+
+/// The parts of a name, as they are written.
 #[derive(Debug, Clone, Default)]
-pub struct QualifiedName {
+pub struct NameParts {
     pub catalog: Option<String>,
     pub schema: Option<String>,
     pub name: String,
 }
 
+#[derive(Debug)]
+struct Folded {
+    parts: NameParts,
+    /// Letter case folded, dotted.
+    key: String,
+}
+
+impl From<NameParts> for QualifiedName {
+    fn from(parts: NameParts) -> Self {
+        let key = parts.parts().collect::<Vec<_>>().join(".").to_lowercase();
+        QualifiedName(Arc::new(Folded { parts, key }))
+    }
+}
+
+impl NameParts {
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.catalog.as_deref().into_iter().chain(self.schema.as_deref()).chain(std::iter::once(self.name.as_str()))
+    }
+}
+
+/// The parts of a name can be read, not changed.
+impl Deref for QualifiedName {
+    type Target = NameParts;
+
+    fn deref(&self) -> &NameParts {
+        &self.0.parts
+    }
+}
+
+impl Default for QualifiedName {
+    fn default() -> Self {
+        NameParts::default().into()
+    }
+}
+
 impl QualifiedName {
     pub fn bare(name: impl Into<String>) -> Self {
-        QualifiedName { catalog: None, schema: None, name: name.into() }
+        NameParts { catalog: None, schema: None, name: name.into() }.into()
     }
 
     /// From unquoted parts, outermost first. More than three parts keep the surplus, dotted, in the last one.
     pub fn from_parts(parts: &[String]) -> Self {
-        match parts {
-            [] => QualifiedName::default(),
-            [name] => QualifiedName::bare(name.clone()),
-            [schema, name] => QualifiedName { catalog: None, schema: Some(schema.clone()), name: name.clone() },
+        let parts = match parts {
+            [] => NameParts::default(),
+            [name] => NameParts { catalog: None, schema: None, name: name.clone() },
+            [schema, name] => NameParts { catalog: None, schema: Some(schema.clone()), name: name.clone() },
             [catalog, schema, rest @ ..] => {
-                QualifiedName { catalog: Some(catalog.clone()), schema: Some(schema.clone()), name: rest.join(".") }
+                NameParts { catalog: Some(catalog.clone()), schema: Some(schema.clone()), name: rest.join(".") }
             }
-        }
+        };
+        parts.into()
     }
 
     /// Parses a dotted name as Python code and YAML write it; back quotes protect dots, and so do the braces of a placeholder.
@@ -56,21 +102,33 @@ impl QualifiedName {
     pub fn qualified(&self, catalog: Option<&str>, schema: Option<&str>) -> Self {
         let schema_part = self.schema.clone().or_else(|| schema.map(str::to_owned));
         let catalog_part = self.catalog.clone().or_else(|| schema_part.as_ref().and(catalog).map(str::to_owned));
-        QualifiedName { catalog: catalog_part, schema: schema_part, name: self.name.clone() }
-    }
-
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
-        self.catalog.as_deref().into_iter().chain(self.schema.as_deref()).chain(std::iter::once(self.name.as_str()))
+        if schema_part == self.schema && catalog_part == self.catalog {
+            return self.clone();
+        }
+        NameParts { catalog: catalog_part, schema: schema_part, name: self.name.clone() }.into()
     }
 
     /// Letter case folded, dotted: the key to compare and sort by.
     pub fn key(&self) -> String {
-        self.parts().collect::<Vec<_>>().join(".").to_lowercase()
+        self.0.key.clone()
+    }
+
+    /// The key, to look at.
+    pub fn folded(&self) -> &str {
+        &self.0.key
     }
 
     /// True where some part holds a placeholder.
     pub fn is_template(&self) -> bool {
         self.parts().any(|part| part.contains('{'))
+    }
+}
+
+impl fmt::Debug for QualifiedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NameParts { catalog, schema, name } = &self.0.parts;
+        let mut fields = f.debug_struct("QualifiedName");
+        fields.field("catalog", catalog).field("schema", schema).field("name", name).finish()
     }
 }
 
@@ -86,37 +144,29 @@ impl fmt::Display for QualifiedName {
     }
 }
 
-/// The dotted name in lower case, character by character: what `key` gives, without a text of its own.
-fn folded(name: &QualifiedName) -> impl Iterator<Item = char> {
-    name.parts().enumerate().flat_map(|(index, part)| {
-        let dot = (index > 0).then_some('.');
-        dot.into_iter().chain(part.chars().flat_map(char::to_lowercase))
-    })
-}
-
 impl PartialEq for QualifiedName {
     fn eq(&self, other: &Self) -> bool {
-        folded(self).eq(folded(other))
+        Arc::ptr_eq(&self.0, &other.0) || self.0.key == other.0.key
     }
 }
 
 impl Eq for QualifiedName {}
 
-impl std::hash::Hash for QualifiedName {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        folded(self).for_each(|c| c.hash(state));
+impl Hash for QualifiedName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key.hash(state);
     }
 }
 
 impl PartialOrd for QualifiedName {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for QualifiedName {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        folded(self).cmp(folded(other))
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.key.cmp(&other.0.key)
     }
 }
 

@@ -3,10 +3,11 @@
 use super::dataset::Dataset;
 use super::effect::Platform;
 use super::flow::Flow;
+use super::indexed::{Index, Indexed};
 use super::name::QualifiedName;
 use super::place::Span;
 use super::schema::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PipelineKind {
@@ -43,10 +44,10 @@ pub struct Pipeline {
     /// Further settings that matter at deployment (`serverless`, `continuous`, `channel`, `edition`, `development`,
     /// `lifecycle.prevent_destroy`, `pipeline_id`, …), flattened with dots, as text.
     pub settings: BTreeMap<String, String>,
-    pub datasets: Vec<Dataset>,
-    pub flows: Vec<Flow>,
+    pub datasets: Indexed<Dataset>,
+    pub flows: Indexed<Flow>,
     /// What `pipelint.yaml` says of sources outside the repository.
-    pub sources: Vec<SourceFacts>,
+    pub sources: Indexed<SourceFacts>,
     /// Where settings stand, by the names that `settings` uses and `name`, `catalog`, `schema`, `storage`, `configuration.KEY`.
     pub places: BTreeMap<String, Span>,
     pub span: Option<Span>,
@@ -69,12 +70,58 @@ impl Pipeline {
             table_format: "delta".to_owned(),
             configuration: BTreeMap::new(),
             settings: BTreeMap::new(),
-            datasets: Vec::new(),
-            flows: Vec::new(),
-            sources: Vec::new(),
+            datasets: Indexed::default(),
+            flows: Indexed::default(),
+            sources: Indexed::default(),
             places: BTreeMap::new(),
             span: None,
         }
+    }
+
+    /// The dataset of this name: the first, where several have it.
+    pub fn dataset(&self, name: &QualifiedName) -> Option<&Dataset> {
+        self.datasets.get(self.dataset_index(name)?)
+    }
+
+    /// Where the dataset of this name is in `datasets`.
+    pub fn dataset_index(&self, name: &QualifiedName) -> Option<usize> {
+        self.datasets.index::<FirstByName>().0.get(name).copied()
+    }
+
+    /// The flows that write into the dataset of this name, in order.
+    pub fn flows_into(&self, target: &QualifiedName) -> impl Iterator<Item = &Flow> {
+        self.flow_indices_into(target).into_iter().filter_map(|at| self.flows.get(at))
+    }
+
+    /// Where the flows that write into the dataset of this name are in `flows`.
+    pub fn flow_indices_into(&self, target: &QualifiedName) -> Vec<usize> {
+        self.flows.index::<ByTarget>().0.get(target).cloned().unwrap_or_default()
+    }
+}
+
+/// The first dataset of each name.
+struct FirstByName(HashMap<QualifiedName, usize>);
+
+impl Index<Dataset> for FirstByName {
+    fn of(datasets: &[Dataset]) -> Self {
+        let mut first = HashMap::new();
+        for (at, dataset) in datasets.iter().enumerate() {
+            first.entry(dataset.name.clone()).or_insert(at);
+        }
+        FirstByName(first)
+    }
+}
+
+/// All flows of each target.
+struct ByTarget(HashMap<QualifiedName, Vec<usize>>);
+
+impl Index<Flow> for ByTarget {
+    fn of(flows: &[Flow]) -> Self {
+        let mut by_target: HashMap<QualifiedName, Vec<usize>> = HashMap::new();
+        for (at, flow) in flows.iter().enumerate() {
+            by_target.entry(flow.target.clone()).or_default().push(at);
+        }
+        ByTarget(by_target)
     }
 }
 

@@ -11,6 +11,7 @@ pub use acceptance::{Side, accept};
 use crate::analyze::{Analysis, analyze};
 use crate::confirm::Data;
 use crate::confirm::spark::{PipelineCode, Settings};
+use crate::engine::Effort;
 use crate::frontend::{self, ParseCache};
 use crate::model::{Diagnostic, PipelineKind, Platform, Unresolved};
 use crate::policy::Baseline;
@@ -28,6 +29,10 @@ pub struct Options {
     /// Stands in for the root's `pipelint.yaml` of both revisions.
     pub config: Option<ConfigFile>,
     pub confirm: ConfirmWith,
+    /// What one run of a query may cost in the experiment.
+    pub effort: Effort,
+    /// Seconds that one experiment may take.
+    pub confirm_seconds: Option<u64>,
     /// Run the code of both revisions on Apache Spark too.
     pub spark: Option<SparkOptions>,
     /// Findings that are accepted already.

@@ -127,7 +127,14 @@ fn experiment(difference: &Diff, options: &Options) -> Option<confirm::Options<'
         return None;
     }
     let datasets = changed_datasets(difference);
-    Some(confirm::Options { data, witnesses: true, datasets, ..confirm::Options::default() })
+    Some(confirm::Options {
+        data,
+        witnesses: true,
+        datasets,
+        effort: options.effort,
+        seconds: options.confirm_seconds,
+        ..confirm::Options::default()
+    })
 }
 
 fn confirmed(

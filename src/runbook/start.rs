@@ -53,7 +53,7 @@ pub fn starts(examination: &Examination, refreshed: &[(&Pipeline, &Dataset)]) ->
 /// Tables of the pipeline itself are filled by the same deployment.
 fn is_dataset(pipeline: &Pipeline, read: &Read) -> bool {
     match &read.source {
-        Source::Table(name) | Source::ChangeFeed(name) => pipeline.datasets.iter().any(|dataset| dataset.name == *name),
+        Source::Table(name) | Source::ChangeFeed(name) => pipeline.dataset(name).is_some(),
         _ => false,
     }
 }

@@ -114,7 +114,7 @@ fn reanalyzed(workspace: Workspace, places: Option<&Places>) -> Analysis {
 fn read_by_broken_flows(old: &Analysis, new: &Analysis, inferred: &Inferred) -> BTreeSet<String> {
     let mut sources = BTreeSet::new();
     for flow in &new.flows {
-        let known = old.flows.iter().find(|other| (other.pipeline, other.flow) == (flow.pipeline, flow.flow));
+        let known = old.flow(flow.pipeline, flow.flow);
         if flow.errors.len() <= known.map_or(0, |known| known.errors.len()) {
             continue;
         }
@@ -239,8 +239,7 @@ impl Inference<'_> {
 
     /// What a dataset's definition says of columns that its query passes on.
     fn declared_columns(&mut self, pipeline: &Pipeline, flow: &AnalyzedFlow, home: Home, place: &str) {
-        let target = pipeline.flows.get(flow.flow).map(|flow| &flow.target);
-        let dataset = pipeline.datasets.iter().find(|dataset| Some(&dataset.name) == target);
+        let dataset = pipeline.flows.get(flow.flow).and_then(|flow| pipeline.dataset(&flow.target));
         for field in dataset.and_then(|dataset| dataset.declared.as_ref()).iter().flat_map(|schema| &schema.fields) {
             if !field.data_type.is_unknown() {
                 let (stored, _) = self.stored(home, place, &field.name);

@@ -98,8 +98,7 @@ impl Replacements for Known<'_> {
             return Some(own.to_owned());
         }
         let name = QualifiedName::from_parts(parts);
-        let view = |dataset: &&Dataset| dataset.kind == DatasetKind::View && dataset.name == name;
-        if self.pipeline.datasets.iter().any(|dataset| view(&dataset)) {
+        if self.pipeline.dataset(&name).is_some_and(|dataset| dataset.kind == DatasetKind::View) {
             return None;
         }
         let qualified = name.qualified(self.pipeline.catalog.as_deref(), self.pipeline.schema.as_deref());

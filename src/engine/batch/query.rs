@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         pipeline.platform = Platform::Spark;
         pipeline.spark_version = self.version;
         pipeline.configuration.clone_from(&self.conf);
-        pipeline.sources = sources;
+        pipeline.sources = sources.into();
         let target = QualifiedName::bare("__result");
         pipeline.datasets.push(Dataset::new(target.clone(), DatasetKind::MaterializedView, Place::unknown()));
         pipeline.flows.push(Flow {

@@ -1,6 +1,7 @@
 //! Evaluation of bound expressions on rows.
 
 use super::{Bound, BoundKind};
+use crate::engine::effort::Work;
 use crate::engine::error::ExecutionError;
 use crate::engine::operators::Tables;
 use crate::engine::row::Row;
@@ -9,6 +10,7 @@ use crate::functions::{self, EvalContext, EvalError, Invocation};
 use crate::model::{Attribute, DataType, Value};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A row of an enclosing query, for correlated subqueries.
 #[derive(Debug, Clone)]
@@ -23,13 +25,15 @@ pub(in crate::engine) struct Evaluator<'a> {
     pub session: &'a Session,
     pub context: EvalContext,
     uninterpreted: &'a RefCell<BTreeSet<String>>,
+    pub work: Rc<Work>,
     /// Innermost last.
     outer: Vec<Outer>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(tables: &'a dyn Tables, session: &'a Session, uninterpreted: &'a RefCell<BTreeSet<String>>) -> Self {
-        Evaluator { tables, session, context: session.evaluation(), uninterpreted, outer: Vec::new() }
+        let work = Rc::new(Work::new(session.effort));
+        Evaluator { tables, session, context: session.evaluation(), uninterpreted, work, outer: Vec::new() }
     }
 
     /// For a subquery of the given row.
@@ -41,7 +45,15 @@ impl<'a> Evaluator<'a> {
             session: self.session,
             context: self.context.clone(),
             uninterpreted: self.uninterpreted,
+            work: Rc::clone(&self.work),
             outer,
+        }
+    }
+
+    /// Rows were read; those that a subquery reads again for each row of its query do not count.
+    pub fn note_read(&self, rows: usize) {
+        if self.outer.is_empty() {
+            self.work.read(rows);
         }
     }
 
@@ -204,7 +216,9 @@ impl<'a> Evaluator<'a> {
         let has_lambda = args.iter().any(|arg| matches!(arg.kind, BoundKind::Lambda { .. }));
         let call =
             Invocation { args: &values, types, result, context, lambda: if has_lambda { Some(&lambda) } else { None } };
-        function.evaluate(&call).map_err(|error| failure.take().unwrap_or_else(|| error.into()))
+        let value = function.evaluate(&call).map_err(|error| failure.take().unwrap_or_else(|| error.into()))?;
+        self.work.value(&value)?;
+        Ok(value)
     }
 }
 

@@ -89,7 +89,12 @@ impl<'a> Execution<'a> {
         }
         let relation = self.execute_node(plan);
         self.depth -= 1;
-        relation
+        let relation = relation?;
+        if matches!(plan.node, Node::Read(_)) {
+            self.evaluator.note_read(relation.rows.len());
+        }
+        self.evaluator.work.rows(relation.rows.len())?;
+        Ok(relation)
     }
 
     fn execute_node(&mut self, plan: &Plan) -> Result<Relation, ExecutionError> {

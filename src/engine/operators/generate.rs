@@ -33,6 +33,7 @@ pub(super) fn generate(
     let mut rows: Vec<Row> = Vec::new();
     for (index, row) in relation.rows.iter().enumerate() {
         let made = generator.rows(execution.evaluator, row, index)?;
+        execution.evaluator.work.rows(made.len())?;
         if made.is_empty() && outer {
             rows.push(row.iter().cloned().chain(std::iter::repeat_n(Value::Null, width)).collect());
         }

@@ -93,6 +93,7 @@ fn hash_join(
         let mut matched = false;
         for &candidate in candidates {
             let Some(other) = right.rows.get(candidate) else { continue };
+            evaluator.work.rows(1)?;
             let joined = concatenate(row, other);
             if !accepts(evaluator, residual.as_ref(), &joined, index)? {
                 continue;
@@ -156,6 +157,7 @@ fn lateral_join(
     for (index, row) in left.rows.iter().enumerate() {
         let before = rows.len();
         for other in run(row)?.rows {
+            execution.evaluator.work.rows(1)?;
             let joined = concatenate(row, &other);
             if accepts(execution.evaluator, condition.as_ref(), &joined, index)? {
                 rows.push(joined);

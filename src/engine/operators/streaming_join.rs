@@ -234,6 +234,7 @@ impl Joiner<'_> {
             let key = self.evaluator.row(&this.keys, row, index)?;
             let mut matched = false;
             for (at, stored, was_matched) in other.get(&key) {
+                self.evaluator.work.rows(1)?;
                 if semi && side == Side::Right && was_matched {
                     continue;
                 }

@@ -34,6 +34,7 @@ pub(super) fn expand(
         };
         let (Value::Timestamp(micros) | Value::TimestampNtz(micros)) = value else { continue };
         for (start, end) in time_windows(micros, &window) {
+            evaluator.work.rows(1)?;
             let value = column.value(start, end);
             rows.push(row.iter().cloned().chain(std::iter::once(value)).collect());
         }

@@ -17,7 +17,7 @@ use crate::model::FlowKind;
 impl Update<'_> {
     fn session(&self, member: &Member<'_>) -> Session {
         let now = stream::now(self.world);
-        Session { conf: self.configuration(member.flow), now, ..Session::default() }
+        Session { conf: self.configuration(member.flow), now, effort: self.world.effort, ..Session::default() }
     }
 
     /// What a batch query gives and its target's expectations let through.

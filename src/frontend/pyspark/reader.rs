@@ -114,7 +114,9 @@ pub fn table_read(interpreter: &mut Interpreter<'_>, reader: &Reader, table: &st
 pub fn table_name(text: &str) -> QualifiedName {
     let name = QualifiedName::parse(text);
     match &name.schema {
-        Some(schema) if name.catalog.is_none() && schema.eq_ignore_ascii_case("live") => QualifiedName::bare(name.name),
+        Some(schema) if name.catalog.is_none() && schema.eq_ignore_ascii_case("live") => {
+            QualifiedName::bare(name.name.clone())
+        }
         _ => name,
     }
 }

@@ -60,9 +60,9 @@ fn pipeline(expressions: &[Recorded]) -> Pipeline {
         table_format: "parquet".to_owned(),
         configuration: BTreeMap::new(),
         settings: BTreeMap::new(),
-        datasets: Vec::new(),
-        flows: Vec::new(),
-        sources: Vec::new(),
+        datasets: Vec::new().into(),
+        flows: Vec::new().into(),
+        sources: Vec::new().into(),
         span: None,
         places: BTreeMap::new(),
     };

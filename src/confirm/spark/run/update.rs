@@ -252,7 +252,7 @@ impl Run<'_, '_> {
 
     /// A flow's target as the driver knows it.
     fn target(&self, pipeline: &Pipeline, flow: &Flow) -> String {
-        let sink = pipeline.datasets.iter().any(|d| d.name == flow.target && d.kind == DatasetKind::Sink);
+        let sink = pipeline.dataset(&flow.target).is_some_and(|dataset| dataset.kind == DatasetKind::Sink);
         if sink {
             flow.target.name.clone()
         } else {

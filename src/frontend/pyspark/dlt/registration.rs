@@ -143,7 +143,7 @@ fn table(
     let index = interpreter.register_dataset(dataset, declared, function_of(&function));
     target.datasets.borrow_mut().push(index);
     interpreter.register_flow(FlowDraft {
-        name: QualifiedName::parse(&name).name,
+        name: QualifiedName::parse(&name).name.clone(),
         target: name,
         kind: replacing.unwrap_or(FlowKind::Default),
         query: function,
