@@ -7,7 +7,7 @@
 use super::edit::{self, Edit};
 use super::json;
 use super::sql::{Statement, Statements};
-use crate::frontend::notebook::{self, Cell, CellLanguage};
+use crate::project::notebook::{self, Cell, CellLanguage};
 use crate::model::Span;
 use crate::project::Language;
 use crate::revision::Tree;

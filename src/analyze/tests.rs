@@ -59,6 +59,7 @@ fn empty_pipeline() -> Pipeline {
         configuration: BTreeMap::new(),
         settings: BTreeMap::new(),
         datasets: Vec::new().into(),
+        collisions: Vec::new(),
         flows: Vec::new().into(),
         sources: vec![facts("events", EVENTS), facts("clicks", CLICKS)].into(),
         span: None,

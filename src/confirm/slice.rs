@@ -130,6 +130,7 @@ fn emptied(pipeline: &Pipeline) -> Pipeline {
         table_format: pipeline.table_format.clone(),
         configuration: pipeline.configuration.clone(),
         settings: pipeline.settings.clone(),
+        collisions: Vec::new(),
         datasets: Indexed::default(),
         flows: Indexed::default(),
         sources: Indexed::default(),

@@ -5,7 +5,7 @@ use super::pair::{DatasetPair, DatasetRef, FlowPair, FlowStatus, Pairing};
 use super::text;
 use crate::analyze::Analysis;
 use crate::graph::Graph;
-use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Place};
+use crate::model::{Collision, Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Place, QualifiedName};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub fn compare(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: &mut Vec<Change>) {
@@ -16,6 +16,11 @@ pub fn compare(before: &Analysis, after: &Analysis, pairing: &Pairing, changes: 
         compare_dataset((before, after), &graph, (pair, gone), changes);
     }
     find_double_owners(before, after, changes);
+    let known: BTreeSet<(&str, &str)> = all_collisions(before).map(|of| (of.aspect, of.name.as_str())).collect();
+    let is_new = |of: &Collision| !known.contains(&(of.aspect, of.name.as_str()));
+    for pipeline in &after.workspace.pipelines {
+        changes.extend(collisions_where(pipeline, is_new));
+    }
     compare_flows(before, after, pairing, changes);
 }
 
@@ -145,6 +150,28 @@ fn readers(graph: &Graph, reference: DatasetRef) -> Vec<String> {
     let names: BTreeSet<String> =
         graph.readers(node).into_iter().filter_map(|(reader, _)| Some(graph.vertex(reader)?.label())).collect();
     names.into_iter().collect()
+}
+
+fn all_collisions(analysis: &Analysis) -> impl Iterator<Item = &Collision> {
+    analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.collisions)
+}
+
+/// Tables of a pipeline that are defined twice, and flows that share a name, which is that of their checkpoint.
+fn collisions_where<'a>(
+    pipeline: &'a Pipeline,
+    wanted: impl Fn(&Collision) -> bool + 'a,
+) -> impl Iterator<Item = Change> + 'a {
+    pipeline.collisions.iter().filter(move |collision| wanted(collision)).map(|collision| {
+        let first = collision.first.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
+        let mut change = Change::new("name-collision", &pipeline.key)
+            .fact("platform", pipeline.platform.as_str())
+            .fact("dataset", collision.name.clone())
+            .fact("aspect", collision.aspect)
+            .fact("concerned", first)
+            .places(&Place::unknown(), &collision.place);
+        change.dataset = Some(QualifiedName::parse(&collision.name));
+        change
+    })
 }
 
 /// Tables that several pipelines define in AFTER and did not in BEFORE.

@@ -28,12 +28,11 @@ pub const OF_ONE_REVISION: &[&str] = &[
     "sources-united",
     "data-loss-guard-off",
     "table-written-beside",
-    "name-collision",
 ];
 
 /// Kinds that a comparison has, and one revision too where it is compared with nothing.
 pub const OF_EITHER: &[&str] =
-    &["misspelt-property", "resettable-dependency", "dataset-owned-twice", "unattended-refresh-added"];
+    &["misspelt-property", "resettable-dependency", "dataset-owned-twice", "name-collision", "unattended-refresh-added"];
 
 /// Facts that every change carries.
 pub const COMMON: &[&str] = &[

@@ -5,6 +5,7 @@
 //! equal content. What is renamed or moved is never a removal beside an addition.
 
 use crate::analyze::{Analysis, AnalyzedFlow, OutputColumn, Piece, WatermarkAspect};
+use crate::model::symbol::{differ_by_symbol, holds_symbol};
 use crate::model::{Dataset, DatasetKind, Flow, FlowKind, Pipeline, PipelineKind, Platform, QualifiedName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -265,7 +266,7 @@ fn pair_datasets(before: &Side, after: &Side, pipelines: &[PipelinePair]) -> Vec
         if let Some(a) = renamed {
             free.remove(&a);
         }
-        let same = renamed.is_some_and(|a| names_are_one(before, after, b, a));
+        let same = renamed.is_some_and(|a| names_are_one(before, after, b, a) && !differ_by_symbol_of(before, after, b, a));
         pairs.push(DatasetPair { before: Some(b), after: renamed, renamed: renamed.is_some() && !same });
     }
     pairs.extend(free.into_iter().map(|a| DatasetPair { before: None, after: Some(a), renamed: false }));
@@ -280,7 +281,7 @@ fn names_are_one(before: &Side, after: &Side, b: DatasetRef, a: DatasetRef) -> b
         kind(before, b.pipeline) == Some(PipelineKind::Folder) && kind(after, a.pipeline) != Some(PipelineKind::Folder);
     let template = old.name.is_template() || new.name.is_template();
     let one = |x: Option<&str>, y: Option<&str>| match (x, y) {
-        (Some(x), Some(y)) => x.eq_ignore_ascii_case(y) || x.contains('{') || y.contains('{'),
+        (Some(x), Some(y)) => x.eq_ignore_ascii_case(y) || holds_symbol(x) || holds_symbol(y),
         (None, None) => true,
         _ => defaults_unknown || template,
     };
@@ -288,6 +289,12 @@ fn names_are_one(before: &Side, after: &Side, b: DatasetRef, a: DatasetRef) -> b
         && one(Some(&old.name.name), Some(&new.name.name))
         && one(old.name.schema.as_deref(), new.name.schema.as_deref())
         && one(old.name.catalog.as_deref(), new.name.catalog.as_deref())
+}
+
+/// Two names of which nobody can tell whether they are the same: that is said, whatever they are paired for.
+fn differ_by_symbol_of(before: &Side, after: &Side, b: DatasetRef, a: DatasetRef) -> bool {
+    let (Some(old), Some(new)) = (before.dataset(b), after.dataset(a)) else { return false };
+    differ_by_symbol(&old.name.name, &new.name.name)
 }
 
 /// Names that differ in a letter or two (`order`, `orders`).
@@ -423,7 +430,7 @@ fn same_checkpoint(before: &Side, after: &Side, b: FlowRef, a: FlowRef) -> bool 
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let (x, y) = (last(&old.name), last(&new.name));
     // A name that is not known on one side may be the other's: nothing says that the checkpoint is lost.
-    if x.contains('{') != y.contains('{') {
+    if holds_symbol(&x) != holds_symbol(&y) {
         return true;
     }
     match platform {

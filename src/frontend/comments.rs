@@ -1,6 +1,6 @@
 //! Comments of a file, found by the lexer of its language: a `--` inside a string is none.
 
-use super::notebook::{self, CellLanguage};
+use crate::project::notebook::{self, CellLanguage};
 use super::{python, sql};
 use crate::project::Language;
 

@@ -2,9 +2,9 @@
 
 use super::origin::Origin;
 use super::sql::{self, Session, Statement};
-use super::{ParseCache, notebook, python, text};
+use super::{ParseCache, python, text};
 use crate::model::{Diagnostic, Job, Node, Place, Plan, Source, Step, Unresolved, WriteOperation};
-use crate::project::{Language, Unit};
+use crate::project::{Language, Unit, notebook};
 use crate::revision::Tree;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@
 //! [`ParseCache`] shared by two trees makes sure that what did not change is read and parsed once.
 
 mod cache;
+mod collisions;
 pub mod comments;
 mod jobs;
-pub mod notebook;
 pub mod origin;
 mod pyspark;
 pub mod python;
@@ -117,6 +117,7 @@ fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definition
             }
         }
     }
+    workspace.diagnostics.extend(collisions::separate(&mut pipeline));
     workspace.pipelines.push(pipeline);
 }
 

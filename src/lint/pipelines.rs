@@ -18,7 +18,6 @@ pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Cha
     let mut found: Vec<Change> =
         diff(&nothing, analysis).changes.into_iter().filter(|change| kinds::OF_EITHER.contains(&change.kind)).collect();
     found.extend(unattended_refreshes(&[], tasks));
-    found.extend(analysis.workspace.pipelines.iter().flat_map(collisions));
     found.extend(written_beside(analysis, jobs));
     for analyzed in &analysis.flows {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { continue };
@@ -86,48 +85,6 @@ fn is_same(name: &QualifiedName, other: &QualifiedName) -> bool {
         && fold(&name.schema) == fold(&other.schema)
         && name.name.eq_ignore_ascii_case(&other.name)
         && (catalogs.0.is_none() || catalogs.1.is_none() || catalogs.0 == catalogs.1)
-}
-
-/// Tables that are defined twice, and flows of different tables that share a name, which is that of their checkpoint.
-fn collisions(pipeline: &Pipeline) -> Vec<Change> {
-    if pipeline.kind == PipelineKind::Jobs {
-        return Vec::new();
-    }
-    let change = |aspect: &str, name: String, place: &Place, other: &Place| {
-        let concerned = other.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
-        let mut change = Change::new("name-collision", &pipeline.key)
-            .fact("platform", pipeline.platform.as_str())
-            .fact("dataset", name.clone())
-            .fact("aspect", aspect)
-            .fact("concerned", concerned)
-            .places(&Place::unknown(), place);
-        change.dataset = Some(QualifiedName::parse(&name));
-        change
-    };
-    // Files of a bare folder may be versions of one pipeline in two languages: which of them run together, nothing says.
-    let together = |place: &Place, other: &Place| {
-        let path = |place: &Place| place.span().map(|span| span.path.to_string());
-        pipeline.kind != PipelineKind::Folder || path(place) == path(other)
-    };
-    let mut found = Vec::new();
-    for (at, dataset) in pipeline.datasets.iter().enumerate().filter(|(_, dataset)| !dataset.template) {
-        let earlier = pipeline
-            .datasets
-            .iter()
-            .take(at)
-            .find(|other| other.name == dataset.name && !other.template && together(&dataset.place, &other.place));
-        found.extend(earlier.map(|other| change("table", dataset.name.to_string(), &dataset.place, &other.place)));
-    }
-    let templates = |flow: &Flow| flow.name.contains('{') || flow.target.is_template();
-    for (at, flow) in pipeline.flows.iter().enumerate().filter(|(_, flow)| !templates(flow)) {
-        let same = |other: &&Flow| {
-            let named = other.name.eq_ignore_ascii_case(&flow.name) && other.target != flow.target;
-            named && together(&flow.place, &other.place)
-        };
-        let earlier = pipeline.flows.iter().take(at).filter(|other| !templates(other)).find(same);
-        found.extend(earlier.map(|other| change("flow", flow.name.clone(), &flow.place, &other.place)));
-    }
-    found
 }
 
 /// Its state grows with the keys it sees. A total over all rows is one row for ever.

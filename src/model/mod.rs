@@ -16,6 +16,7 @@ mod plan;
 mod schema;
 mod signature;
 mod source;
+pub mod symbol;
 mod types;
 mod value;
 
@@ -31,7 +32,7 @@ pub use job::{
     StreamSink, WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
-pub use pipeline::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};
+pub use pipeline::{Collision, Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};
 pub use place::{Place, Span};
 pub use plan::{GroupingSets, JoinKind, JoinOn, Node, Plan, SetOperation, StateVariable, StatefulFunction};
 pub use schema::{Field, Schema};

@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A name of one to three parts. A part that is not known statically holds a placeholder in braces (`{catalog}`), so that the
-/// same unknown is the same name on both sides. Comparison ignores letter case, as Spark's catalog does.
+/// A name of one to three parts. A part that is not known statically holds a symbol in braces (`{catalog}`), so that the
+/// same symbol is the same name on both sides. Comparison ignores letter case, as Spark's catalog does.
 ///
 /// A name is folded once, when it is made; copies share it.
 #[derive(Clone)]
@@ -118,9 +118,9 @@ impl QualifiedName {
         &self.0.key
     }
 
-    /// True where some part holds a placeholder.
+    /// True where some part holds a symbol.
     pub fn is_template(&self) -> bool {
-        self.parts().any(|part| part.contains('{'))
+        self.parts().any(super::symbol::holds_symbol)
     }
 }
 

@@ -5,7 +5,7 @@ use super::effect::Platform;
 use super::flow::Flow;
 use super::indexed::{Index, Indexed};
 use super::name::QualifiedName;
-use super::place::Span;
+use super::place::{Place, Span};
 use super::schema::Schema;
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,6 +46,8 @@ pub struct Pipeline {
     pub settings: BTreeMap<String, String>,
     pub datasets: Indexed<Dataset>,
     pub flows: Indexed<Flow>,
+    /// Definitions that are left out of both, for their names.
+    pub collisions: Vec<Collision>,
     /// What `pipelint.yaml` says of sources outside the repository.
     pub sources: Indexed<SourceFacts>,
     /// Where settings stand, by the names that `settings` uses and `name`, `catalog`, `schema`, `storage`, `configuration.KEY`.
@@ -71,6 +73,7 @@ impl Pipeline {
             configuration: BTreeMap::new(),
             settings: BTreeMap::new(),
             datasets: Indexed::default(),
+            collisions: Vec::new(),
             flows: Indexed::default(),
             sources: Indexed::default(),
             places: BTreeMap::new(),
@@ -123,6 +126,16 @@ impl Index<Flow> for ByTarget {
         }
         ByTarget(by_target)
     }
+}
+
+/// A definition whose name an earlier one of the pipeline has already: the earlier one stands, and the platform refuses both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collision {
+    /// `table` or `flow`.
+    pub aspect: &'static str,
+    pub name: String,
+    pub place: Place,
+    pub first: Place,
 }
 
 /// `sources:` in pipelint.yaml.

@@ -195,25 +195,42 @@ impl Discovery<'_> {
             .entries()
             .iter()
             .filter(|entry| entry.kind == EntryKind::File && is_code(entry) && !claims.files.contains(&entry.path))
-            .filter(|entry| !folder::is_passed_over(&entry.path) && !folder::is_exploration(&entry.path))
+            .filter(|entry| !folder::is_hidden(&entry.path) && !folder::is_exploration(&entry.path))
             .collect();
-        let scanned: Vec<(SourceFile, Signs)> = candidates
+        let scanned: Vec<Result<(SourceFile, Signs), Diagnostic>> = candidates
             .par_iter()
             .filter_map(|entry| {
-                let bytes = tree.read(&entry.path).ok()?;
+                let bytes = match tree.read(&entry.path) {
+                    Ok(bytes) => bytes,
+                    Err(error) => {
+                        let problem = Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message);
+                        return Some(Err(problem.in_file(&entry.path)));
+                    }
+                };
                 let language = language(&entry.path, &bytes)?;
-                let signs = signs(&bytes);
+                let signs = signs(&entry.path, &bytes, language);
                 let is_test = signs.test && folder::is_test_name(&entry.path);
                 let in_dbt = || dbt_projects.iter().any(|project| is_below(&entry.path, project));
                 if is_test || (language == Language::Sql && in_dbt() && is_template(&bytes)) {
                     return None;
                 }
-                Some((SourceFile { path: Arc::clone(&entry.path), language, content: entry.content }, signs))
+                Some(Ok((SourceFile { path: Arc::clone(&entry.path), language, content: entry.content }, signs)))
             })
             .collect();
         let mut bare: BTreeMap<Arc<str>, SourceFile> = BTreeMap::new();
-        for (file, signs) in scanned {
-            if signs.is_pipeline(file.language) {
+        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        for scanned in scanned {
+            let (file, signs) = match scanned {
+                Ok(scanned) => scanned,
+                Err(problem) => {
+                    self.project.diagnostics.push(problem);
+                    continue;
+                }
+            };
+            let config_below = |folder: &str| self.project.configs.iter().any(|config| is_below(&config.folder, folder));
+            if let Some(folder) = folder::test_or_template(&file.path).filter(|folder| !config_below(folder)) {
+                *left_out.entry(folder.to_owned()).or_default() += usize::from(signs.pipeline || signs.stream_write);
+            } else if signs.pipeline {
                 if !self.claims.covers(&file.path) {
                     bare.insert(Arc::clone(&file.path), file);
                 } else if file.language != Language::Python {
@@ -233,6 +250,9 @@ impl Discovery<'_> {
                 let unit = self.configured_unit(pipeline, vec![file], roots);
                 self.project.scripts.push(unit);
             }
+        }
+        for (folder, files) in left_out.into_iter().filter(|(_, files)| *files > 0) {
+            self.project.diagnostics.push(left_out_folder(&folder, files));
         }
         let boundaries: Vec<String> = self.project.configs.iter().map(|config| config.folder.clone()).collect();
         let paths: Vec<Arc<str>> = bare.keys().map(Arc::clone).collect();
@@ -326,6 +346,15 @@ fn default_format(platform: Platform) -> &'static str {
 
 fn with_slash(folder: &str) -> String {
     if folder.is_empty() { String::new() } else { format!("{folder}/") }
+}
+
+fn left_out_folder(folder: &str, files: usize) -> Diagnostic {
+    let message = format!(
+        "pipeline code of tests or templates, named by no specification, is not analysed: {files} file(s) below `{folder}`"
+    );
+    Diagnostic::new(DiagnosticLevel::Note, "left-out-files", message)
+        .in_file(folder)
+        .with_help("name them under `pipelines:` of pipelint.yaml, or keep a pipelint.yaml in their folder")
 }
 
 fn unclaimed(path: &str) -> Diagnostic {

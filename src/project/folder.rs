@@ -45,9 +45,30 @@ const EXPLORATIONS: &str = "explorations";
 /// Folders of tools and of installed packages.
 const TOOL_FOLDERS: [&str; 4] = ["node_modules", "site-packages", "venv", "__pycache__"];
 
-/// A path that discovery does not look at: hidden folders, tools' folders, and project templates.
+/// Folders of tests, by the layouts that Python's test tools document, and of what tests read.
+const TEST_FOLDERS: [&str; 8] =
+    ["test", "tests", "unit_tests", "integration_tests", "fixtures", "testdata", "test_data", "__tests__"];
+
+/// A path whose specifications do not count: below hidden folders, tools' folders, and project templates.
 pub(super) fn is_passed_over(path: &str) -> bool {
-    parent(path).split('/').any(|part| part.starts_with('.') || TOOL_FOLDERS.contains(&part) || part.contains("{{"))
+    is_hidden(path) || parent(path).contains("{{")
+}
+
+/// A path below a hidden folder or one of tools.
+pub(super) fn is_hidden(path: &str) -> bool {
+    parent(path).split('/').any(|part| part.starts_with('.') || TOOL_FOLDERS.contains(&part))
+}
+
+/// The outermost folder above a path that holds tests, fixtures or a project template: its files are no pipeline of their own.
+pub(super) fn test_or_template(path: &str) -> Option<&str> {
+    let holds_copies = |folder: &&str| {
+        let name = file_name(folder);
+        name.contains("{{") || TEST_FOLDERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    };
+    ancestors(path).filter(holds_copies).last().or_else(|| {
+        let template = file_name(path).contains("{{");
+        template.then(|| parent(path))
+    })
 }
 
 /// A notebook beside a pipeline that is no part of it.

@@ -8,6 +8,8 @@ mod config;
 mod discover;
 mod folder;
 mod libraries;
+pub mod library;
+pub mod notebook;
 mod scan;
 mod settings;
 mod spark_pipeline;

@@ -4,6 +4,7 @@ use super::Finding;
 use super::book::RuleBook;
 use super::remedy::CodeLanguage;
 use super::rule::{ClaimedEffect, Rule};
+use super::symbols::held_to_symbols;
 use crate::analyze::Analysis;
 use crate::diff::{Change, Diff, FlowPair, FlowStatus};
 use crate::model::{Dataset, Effect, FullRefresh, Place, Platform, QualifiedName, Severity, Source};
@@ -76,7 +77,7 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
         return None;
     }
     let language = language(&change.after, &change.before);
-    Some(Finding {
+    let finding = Finding {
         rule: rule.id.clone(),
         severity: claim.severity,
         effect: claim.effect.effect(),
@@ -96,7 +97,8 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
             .collect(),
         allowed: None,
         change: None,
-    })
+    };
+    Some(held_to_symbols(finding, change))
 }
 
 fn language(after: &Place, before: &Place) -> CodeLanguage {

@@ -11,6 +11,7 @@ mod document;
 mod explain;
 mod remedy;
 mod rule;
+mod symbols;
 mod template;
 
 pub use assess::{Assessment, FlowAssessment, assess, findings_of, losses};

@@ -2,7 +2,7 @@
 
 use super::Resolver;
 use super::relation::{Found, Open, Relation, find, is_suffix, same_name};
-use crate::model::{Attribute, Call, ColumnName, DataType, Expr, Place, SubqueryKind, WindowSpec};
+use crate::model::{Attribute, Call, ColumnName, DataType, Expr, Opaque, Place, SubqueryKind, WindowSpec};
 use std::sync::Arc;
 
 /// Where an expression stands: the columns it may name.
@@ -188,6 +188,19 @@ impl Resolver<'_> {
 
     fn missing_column(&mut self, column: &ColumnName, scope: &Scope<'_>, place: &Place) -> Expr {
         let name = column.parts.join(".");
+        // A column whose name is a symbol may be any of those that are there.
+        if crate::model::symbol::holds_symbol(&name) {
+            return Expr::Opaque(Opaque {
+                name: name.into(),
+                reason: "which column it is is known only at run time".into(),
+                content: 0,
+                args: Vec::new(),
+                data_type: DataType::Unknown,
+                deterministic: true,
+                code: Vec::new(),
+                place: place.clone(),
+            });
+        }
         let known: Vec<&str> =
             scope.relations.iter().flat_map(|r| r.output.iter()).map(|a| a.name.as_ref()).take(8).collect();
         let (class, message) = if known.is_empty() {

@@ -219,8 +219,15 @@ impl<'a> Resolver<'a> {
                 self.project(list, input, place)
             }
             Node::Filter { condition, input } => {
-                let input = self.plan(input);
-                self.filter(condition, input, place)
+                let key = SortKey { expr: condition.clone(), descending: false, nulls_first: true };
+                let (input, missing) = self.sort_input(std::slice::from_ref(&key), input);
+                let mut relation = self.filter(condition, input, place);
+                if missing > 0 {
+                    relation.output.truncate(relation.output.len().saturating_sub(missing));
+                    relation.loose = true;
+                    return relation.tight();
+                }
+                relation
             }
             Node::Join { left, right, kind, on, lateral } => {
                 self.join(join::JoinParts { left, right, kind: *kind, on, lateral: *lateral }, place)
@@ -353,7 +360,8 @@ impl<'a> Resolver<'a> {
         self.scalar(key, input, place)
     }
 
-    /// The input of a sort, with the columns appended that only the keys name (`ResolveReferencesInSort`), and their number.
+    /// The input of a sort or filter, with the columns appended that only these name and the select below it left out
+    /// (`ColumnResolutionHelper.resolveExprsAndAddMissingAttrs`), and their number.
     fn sort_input(&mut self, keys: &[SortKey], input: &Plan) -> (Relation, usize) {
         let relation = self.plan(input);
         let Node::Project { list, input: below } = &input.node else { return (relation, 0) };

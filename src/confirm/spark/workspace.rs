@@ -2,7 +2,7 @@
 
 use super::PipelineCode;
 use crate::confirm::NotRun;
-use crate::frontend::notebook::{self, CellLanguage};
+use crate::project::notebook::{self, CellLanguage};
 use crate::project::Language;
 use crate::revision::Tree;
 use std::collections::BTreeSet;

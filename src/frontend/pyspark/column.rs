@@ -58,10 +58,10 @@ fn name_parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// An unknown value where a column is wanted.
+/// A symbol where a column is wanted.
 pub fn opaque(unknown: &Unknown) -> Expr {
     Expr::Opaque(Opaque {
-        name: unknown.name.clone(),
+        name: format!("{{{}}}", unknown.name).into(),
         reason: unknown.reason.clone(),
         content: unknown.content,
         args: unknown.columns.iter().map(|expr| expr.as_ref().clone()).collect(),
@@ -136,9 +136,15 @@ fn either(interpreter: &mut Interpreter<'_>, condition: &str, reason: String, ar
 pub fn column(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) -> Expr {
     match value {
         Value::Str(text) => named(&text.text, place),
-        // What a call gave is a value, not the name of a column.
-        Value::Unknown(unknown) if unknown.inputs.is_empty() && unknown.code != "unknown-call" => {
+        // What a call gave is a value, and so is what is made of columns: not the name of a column.
+        Value::Unknown(unknown)
+            if unknown.inputs.is_empty() && unknown.columns.is_empty() && unknown.code != "unknown-call" =>
+        {
             let name = format!("{{{}}}", unknown.name);
+            Expr::Column(ColumnName { parts: vec![name], frame: None, place: place.clone() })
+        }
+        Value::External(path) => {
+            let name = format!("{{{path}}}");
             Expr::Column(ColumnName { parts: vec![name], frame: None, place: place.clone() })
         }
         other => operand(interpreter, other, place),
@@ -248,6 +254,36 @@ pub fn item(interpreter: &mut Interpreter<'_>, expr: &Expr, key: &Value, place: 
 
 pub fn is_method(name: &str) -> bool {
     signature::column_method(name).is_some()
+}
+
+/// Methods that nothing but a Column has.
+const DISTINCTIVE: &[&str] = &[
+    "cast",
+    "astype",
+    "try_cast",
+    "isNull",
+    "isNotNull",
+    "isNaN",
+    "isin",
+    "rlike",
+    "ilike",
+    "otherwise",
+    "over",
+    "asc_nulls_first",
+    "asc_nulls_last",
+    "desc_nulls_first",
+    "desc_nulls_last",
+    "eqNullSafe",
+    "bitwiseAND",
+    "bitwiseOR",
+    "bitwiseXOR",
+    "withField",
+    "dropFields",
+];
+
+/// A value whose kind is not known is used as a Column: by a method that only Columns have, or it was made of Columns.
+pub fn suggests_column(name: &str, made_of_columns: bool) -> bool {
+    DISTINCTIVE.contains(&name) || (made_of_columns && is_method(name))
 }
 
 pub fn method(

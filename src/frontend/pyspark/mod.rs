@@ -178,6 +178,11 @@ pub fn input_columns(arguments: &Arguments) -> Vec<Rc<Expr>> {
     columns
 }
 
+/// A name that the code gives: one that is not known is a symbol, whatever it is made of.
+pub fn given_name(interpreter: &Interpreter<'_>, value: &Value) -> String {
+    value.render_string().map_or_else(|| format!("{{{}}}", interpreter.identity(value)), |name| name.to_string())
+}
+
 /// An option's value as Spark's option maps keep it: text, booleans in lower case.
 pub fn option_text(value: &Value) -> String {
     match value {

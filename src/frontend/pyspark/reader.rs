@@ -25,7 +25,7 @@ pub fn method(interpreter: &mut Interpreter<'_>, reader: &Reader, name: &str, ar
         }
         "name" => reader.name = arguments.text(0, "name").map(|name| name.to_string()),
         "table" => {
-            let table = arguments.text(0, "tableName").unwrap_or_default();
+            let table = super::given_name(interpreter, arguments.get(0, "tableName").unwrap_or(&Value::None));
             return Some(table_read(interpreter, &reader, &table, &arguments.place));
         }
         "load" => {

@@ -106,6 +106,14 @@ impl Contents {
         hash.0
     }
 
+    /// Content of a value, in few letters.
+    pub fn of_value(&self, value: &Value) -> String {
+        let mut hash = Fnv::new();
+        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        Contents.value(value, &mut hash, &mut reach, MAX_DEPTH);
+        format!("{:08x}", (hash.0 >> 32) ^ (hash.0 & 0xffff_ffff))
+    }
+
     fn value(&mut self, value: &Value, hash: &mut Fnv, reach: &mut Reach, depth: u32) {
         let Some(depth) = depth.checked_sub(1) else { return };
         reach.budget = reach.budget.saturating_sub(1);
@@ -161,6 +169,12 @@ impl Contents {
             Value::Bool(flag) => hash.text(if *flag { "True" } else { "False" }),
             Value::External(path) => hash.text(path),
             Value::Unknown(unknown) => hash.text(&unknown.name),
+            Value::Choice(choice) => {
+                hash.text(&choice.name);
+                for option in &choice.options {
+                    self.value(option, hash, reach, depth);
+                }
+            }
             Value::Type(data_type) => hash.text(&data_type.to_string()),
             Value::Date(days) => hash.number(*days as u64),
             Value::Timestamp(micros) | Value::Duration(micros) => hash.number(*micros as u64),
@@ -169,6 +183,10 @@ impl Contents {
                 expr.hash(hash);
             }
             Value::Schema(schema) => hash.text(&crate::frontend::pyspark::functions::ddl(&schema.borrow().fields)),
+            Value::BoundNative { receiver, name } => {
+                hash.text(name);
+                self.value(receiver, hash, reach, depth);
+            }
             other => hash.text(other.type_name()),
         }
     }

@@ -9,7 +9,8 @@
 //! (both branches are kept), `unknown-set` (a loop's elements: one template stands for all), `unknown-columns` and
 //! `unknown-schema` (only the data tells), `runtime-data` (rows, the catalog, the clock, files of the workspace), `secret`,
 //! `unknown-name`, `unknown-call`, `unknown-item`, `unknown-argument`, `unknown-operation`, `unknown-syntax`, `unknown-type`,
-//! `unknown-sql`, `unknown-expectations`, `not-a-dataframe`, `python-raises`, `too-deep`, `too-long`, `uncalled-factory`.
+//! `unknown-sql`, `unknown-expectations`, `not-a-dataframe`, `unread-code` and `unread-module` (code that is
+//! made or chosen at run time), `python-raises`, `too-deep`, `too-long`, `uncalled-factory`.
 
 pub(in crate::frontend) mod builtins;
 pub(in crate::frontend) mod content;
@@ -68,7 +69,7 @@ pub fn concerns(unit: &Unit) -> bool {
 /// Reads every Python file and notebook of a pipeline, in order, in one interpreter.
 pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> Definitions {
     let run = || {
-        let files = ProjectFiles { unit, tree, cache };
+        let files = ProjectFiles::new(unit, tree, cache);
         let mut interpreter = Interpreter::new(&files, &unit.pipeline);
         for file in unit.files.iter().filter(|file| is_ours(file.language)) {
             let scope = interpreter.new_module_scope("__main__", &file.path);
@@ -112,7 +113,7 @@ fn on_a_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
 pub fn script(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> super::Script {
     let path = unit.files.first().map(|file| file.path.to_string()).unwrap_or_default();
     let run = || {
-        let files = ProjectFiles { unit, tree, cache };
+        let files = ProjectFiles::new(unit, tree, cache);
         let mut interpreter = Interpreter::new(&files, &unit.pipeline);
         interpreter.job = batch::Recorder::start();
         for file in &unit.files {

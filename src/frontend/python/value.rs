@@ -24,10 +24,12 @@ impl Text {
     }
 }
 
-/// Something that cannot be known statically, under the name its readers see.
+/// A symbol: something that cannot be known statically.
 #[derive(Debug, Clone)]
 pub struct Unknown {
-    /// How it renders in strings, without braces: `catalog`, `d.name`.
+    /// Its identity, and what readers see, without braces: the dotted path of an import, a key of the configuration, an operation on
+    /// symbols (`catalog`, `lib.days('eu')`, `now - timedelta(7)`). Equal names are equal values; what a name leaves out of an
+    /// expression stands in it as a hash.
     pub name: Arc<str>,
     /// Short and stable: `unknown-call`, `runtime-data`, `unknown-configuration`, …
     pub code: &'static str,
@@ -359,6 +361,7 @@ impl Value {
             Value::Str(text) => Some(text.text.clone()),
             Value::Unknown(unknown) => Some(format!("{{{}}}", unknown.name).into()),
             Value::Choice(choice) => Some(format!("{{{}}}", choice.name).into()),
+            Value::External(path) => Some(format!("{{{path}}}").into()),
             _ => None,
         }
     }

@@ -116,8 +116,32 @@ impl Scanner<'_> {
             if state == State::Plain && (c == '{' && self.braces() || self.raw_string()) {
                 continue;
             }
+            if state == State::Plain && c.is_ascii_digit() && self.name_of_digits() {
+                continue;
+            }
             state = self.step(c, state);
         }
+    }
+
+    /// `02_silver` is a name in Spark's grammar (`IDENTIFIER`) and is quoted for ours; `10L`, `1e6`, `2BD` are numbers.
+    fn name_of_digits(&mut self) -> bool {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if self.out.chars().next_back().is_some_and(|c| is_word(c) || is_placeholder_char(c) || c == '`') {
+            return false;
+        }
+        let length = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
+        let word = self.rest.get(..length).unwrap_or_default();
+        let letters = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        let exponent = letters.strip_prefix(['e', 'E']);
+        let is_number = ["", "L", "S", "Y", "F", "D", "BD"].iter().any(|suffix| letters.eq_ignore_ascii_case(suffix))
+            || exponent.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || "FDBfdb".contains(c)))
+            || word.strip_prefix("0x").is_some();
+        if is_number || self.rest.get(length..).is_some_and(|rest| rest.starts_with(['$', '{'])) {
+            return false;
+        }
+        let quoted = format!("`{word}`");
+        self.replace(length, length, &quoted);
+        true
     }
 
     /// Copies one character (two after a backslash or at a comment's borders) and says what state follows.

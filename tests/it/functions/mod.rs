@@ -61,6 +61,7 @@ fn pipeline(expressions: &[Recorded]) -> Pipeline {
         configuration: BTreeMap::new(),
         settings: BTreeMap::new(),
         datasets: Vec::new().into(),
+        collisions: Vec::new(),
         flows: Vec::new().into(),
         sources: Vec::new().into(),
         span: None,

@@ -148,12 +148,28 @@ pub fn attribute(interpreter: &mut Interpreter<'_>, frame: &Frame, name: &str, p
 
 /// Methods that nothing but a DataFrame has.
 const DISTINCTIVE: &[&str] = &[
+    "agg",
+    "createOrReplaceTempView",
     "crossJoin",
+    "distinct",
+    "drop_duplicates",
     "dropDuplicates",
     "dropDuplicatesWithinWatermark",
+    "dropna",
+    "exceptAll",
+    "fillna",
+    "filter",
     "groupBy",
+    "groupby",
+    "limit",
+    "orderBy",
+    "repartition",
+    "select",
     "selectExpr",
+    "unionAll",
     "unionByName",
+    "unpivot",
+    "where",
     "withColumn",
     "withColumnRenamed",
     "withColumns",
@@ -187,10 +203,13 @@ fn writer(frame: &Frame, streaming: bool) -> Writer {
     }
 }
 
+/// The symbol that stands for all columns of a DataFrame.
+pub const COLUMNS: &str = "columns";
+
 fn unknown_columns(interpreter: &mut Interpreter<'_>, place: &Place) -> Value {
     let hint = Some("give the source's schema under `sources:` in pipelint.yaml");
     let reason = "the columns of this DataFrame are only known at run time";
-    interpreter.unknown_with_hint("columns", "unknown-columns", reason, hint, place.clone())
+    interpreter.unknown_with_hint(COLUMNS, "unknown-columns", reason, hint, place.clone())
 }
 
 /// `df["x"]`, `df.x`.

@@ -1,7 +1,7 @@
 //! `create_auto_cdc_flow`, `apply_changes` and the forms from snapshots.
 
 use super::registration::FlowDraft;
-use crate::frontend::pyspark::{column, column_names, frame, opaque, reader};
+use crate::frontend::pyspark::{column, column_names, frame, given_name, opaque, reader};
 use crate::frontend::python::interpret::Interpreter;
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, Reader, Value};
@@ -10,7 +10,7 @@ use crate::model::{CdcSpec, ColumnSelection, Expr, FlowKind, Node, Plan, Read, S
 /// Registers an AUTO CDC flow.
 pub fn auto_cdc_flow(interpreter: &mut Interpreter<'_>, arguments: &Arguments, from_snapshot: bool) {
     let place = &arguments.place;
-    let target = arguments.text(0, "target").unwrap_or_else(|| "{target}".into());
+    let target = given_name(interpreter, arguments.get(0, "target").unwrap_or(&Value::None));
     // Positions differ between the two forms; keys follow the source in both.
     let source = arguments.get(1, "source").or_else(|| arguments.keyword("snapshot_and_version")).cloned();
     let spec = CdcSpec {
@@ -33,7 +33,7 @@ pub fn auto_cdc_flow(interpreter: &mut Interpreter<'_>, arguments: &Arguments, f
         Some(value) if from_snapshot => snapshot_source(interpreter, value, arguments),
         Some(Value::Frame(frame)) => frame.plan.as_ref().clone(),
         Some(value) => {
-            let name = value.render_string().unwrap_or_else(|| "{source}".into());
+            let name = given_name(interpreter, value);
             table_plan(interpreter, &name, true, arguments)
         }
         None => Plan::unresolved("source", "this flow names no source", 0, place.clone()),
@@ -41,7 +41,7 @@ pub fn auto_cdc_flow(interpreter: &mut Interpreter<'_>, arguments: &Arguments, f
     let once = matches!(arguments.keyword("once"), Some(Value::Bool(true)));
     let kind = if once { FlowKind::AutoCdcOnce(Box::new(spec)) } else { FlowKind::AutoCdc(Box::new(spec)) };
     let name = arguments.keyword("name").or_else(|| arguments.keyword("flow_name"));
-    let name = name.and_then(Value::render_string).unwrap_or_else(|| target.clone());
+    let name = name.map_or_else(|| target.clone(), |name| given_name(interpreter, name));
     interpreter.register_flow(FlowDraft {
         name: name.to_string(),
         target: target.to_string(),

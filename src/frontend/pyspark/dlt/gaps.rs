@@ -14,7 +14,7 @@ pub fn report_gaps(interpreter: &mut Interpreter<'_>, plan: &Plan, dataset: &Qua
     let mut names: Vec<(String, Place)> = Vec::new();
     let mut keep = |opaque: &crate::model::Opaque| {
         if !opaque.reason.is_empty() {
-            found.push((opaque.name.to_string(), opaque.reason.to_string(), opaque.place.clone()));
+            found.push((opaque.name.trim_matches(['{', '}']).to_owned(), opaque.reason.to_string(), opaque.place.clone()));
         }
     };
     plan.walk(&mut |node| {
@@ -119,6 +119,7 @@ fn defines_datasets(function: &Rc<Function>) -> bool {
 /// What helps against a gap where nothing better is known.
 pub fn usual_hint(code: &str) -> Option<String> {
     let hint = match code {
+        "unread-code" | "unread-module" => "write the definitions out, or generate a file that the repository keeps",
         "unknown-configuration" => "set it in the pipeline's configuration, or under `configuration` in pipelint.yaml",
         "unknown-call" | "unknown-name" => "keep the definition in the repository, where imports find it",
         "unknown-set" => "list the elements in the code, or in a file of the repository",

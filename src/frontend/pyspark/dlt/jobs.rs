@@ -49,7 +49,7 @@ fn target_of(write: &StreamWrite) -> (QualifiedName, DatasetKind) {
         SinkTarget::ForeachBatch(unit) => {
             (QualifiedName::bare(write.query_name.clone().unwrap_or_else(|| unit.name.to_string())), DatasetKind::Sink)
         }
-        SinkTarget::Unknown(_) => (QualifiedName::bare("{table}"), DatasetKind::Table),
+        SinkTarget::Unknown(what) => (QualifiedName::bare(format!("{{{what}}}")), DatasetKind::Table),
     }
 }
 

@@ -9,26 +9,18 @@ mod replace;
 
 pub use registration::{Registry, finish};
 
-use crate::frontend::pyspark::reader;
+use crate::frontend::pyspark::{self, reader};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Reader, Value};
+use crate::project::library::member;
 use std::sync::Arc;
 
 /// The library under one name, however it is imported.
 const LIBRARY: &str = "dlt";
-const ALIASES: &[&str] = &["pyspark.pipelines", "databricks.pipelines", "dlt"];
 
 /// The path is the library or something of it.
 pub fn is_library(path: &str) -> bool {
     member(path).is_some()
-}
-
-/// The part after the library's name; empty for the library itself.
-fn member(path: &str) -> Option<&str> {
-    ALIASES.iter().find_map(|alias| {
-        let rest = path.strip_prefix(alias)?;
-        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
-    })
 }
 
 /// One path for the same thing under `dlt` and `pyspark.pipelines`.
@@ -45,7 +37,7 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
     let place = &arguments.place;
     Ok(Some(match name {
         "read" | "read_stream" | "readStream" => {
-            let table = arguments.text(0, "name").unwrap_or_else(|| "{table}".into());
+            let table = pyspark::given_name(interpreter, arguments.get(0, "name").unwrap_or(&Value::None));
             let reader = Reader { streaming: name != "read", place: place.clone(), ..Reader::default() };
             reader::table_read(interpreter, &reader, &table, place)
         }

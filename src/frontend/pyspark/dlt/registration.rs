@@ -8,7 +8,7 @@ use crate::frontend::python::interpret::Eval;
 use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
 use crate::frontend::python::value::{Arguments, Decorated, Function, Value};
 use crate::model::{
-    CodeUnit, Dataset, DatasetKind, Diagnostic, DiagnosticLevel, Expectation, Flow, FlowKind, Node, Place, Plan,
+    CodeUnit, Dataset, DatasetKind, Expectation, Flow, FlowKind, Node, Place, Plan,
     Platform, QualifiedName, Schema, StreamWrite, Unresolved,
 };
 use std::cell::RefCell;
@@ -124,8 +124,10 @@ fn table(
     arguments: &Arguments,
 ) -> Eval<()> {
     let function = target.function.clone();
-    let name = arguments.given(0, "name").and_then(Value::render_string);
-    let name = name.map_or_else(|| function_name(&function), |name| name.to_string());
+    let name = match arguments.given(0, "name") {
+        Some(name) => pyspark::given_name(interpreter, name),
+        None => function_name(&function),
+    };
     let declared = match decorator {
         "view" | "create_view" | "temporary_view" => Declared::As(DatasetKind::View),
         "materialized_view" => Declared::As(DatasetKind::MaterializedView),
@@ -235,7 +237,7 @@ fn text_map(value: &Value, into: &mut BTreeMap<String, String>) {
 }
 
 pub fn create_streaming_table(interpreter: &mut Interpreter<'_>, arguments: &Arguments) {
-    let name = arguments.text(0, "name").unwrap_or_else(|| "{table}".into());
+    let name = pyspark::given_name(interpreter, arguments.get(0, "name").unwrap_or(&Value::None));
     let declared = Declared::As(DatasetKind::StreamingTable);
     let mut dataset = new_dataset(interpreter, &name, declared, arguments.place.clone());
     describe(interpreter, &mut dataset, arguments);
@@ -244,7 +246,7 @@ pub fn create_streaming_table(interpreter: &mut Interpreter<'_>, arguments: &Arg
 }
 
 pub fn create_sink(interpreter: &mut Interpreter<'_>, arguments: &Arguments) {
-    let name = arguments.text(0, "name").unwrap_or_else(|| "{sink}".into());
+    let name = pyspark::given_name(interpreter, arguments.get(0, "name").unwrap_or(&Value::None));
     let declared = Declared::As(DatasetKind::Sink);
     let mut dataset = new_dataset(interpreter, &name, declared, arguments.place.clone());
     dataset.format = arguments.text(1, "format").map(|format| format.to_lowercase());
@@ -258,7 +260,10 @@ pub fn create_sink(interpreter: &mut Interpreter<'_>, arguments: &Arguments) {
 /// `@foreach_batch_sink`: a sink that is a function of each batch.
 fn foreach_sink(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, arguments: &Arguments) {
     let function = target.function.clone();
-    let name = arguments.text(0, "name").map_or_else(|| function_name(&function), |name| name.to_string());
+    let name = match arguments.given(0, "name") {
+        Some(name) => pyspark::given_name(interpreter, name),
+        None => function_name(&function),
+    };
     let declared = Declared::As(DatasetKind::Sink);
     let place = definition_place(interpreter, &function, arguments);
     let mut dataset = new_dataset(interpreter, &name, declared, place);
@@ -270,9 +275,11 @@ fn foreach_sink(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, argum
 
 fn append_flow(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, arguments: &Arguments) -> Eval<()> {
     let function = target.function.clone();
-    let into = arguments.text(0, "target").unwrap_or_else(|| "{target}".into());
-    let name = arguments.given(1, "name").and_then(Value::render_string);
-    let name = name.map_or_else(|| function_name(&function), |name| name.to_string());
+    let into = pyspark::given_name(interpreter, arguments.get(0, "target").unwrap_or(&Value::None));
+    let name = match arguments.given(1, "name") {
+        Some(name) => pyspark::given_name(interpreter, name),
+        None => function_name(&function),
+    };
     let once = arguments.keyword("once").and_then(Value::truth) == Some(true);
     let kind = replace::kind(interpreter, arguments).unwrap_or(if once { FlowKind::Once } else { FlowKind::Append });
     let mut spark_conf = BTreeMap::new();
@@ -402,10 +409,10 @@ pub fn finish(interpreter: &mut Interpreter<'_>) -> (Vec<Dataset>, Vec<Flow>) {
     for registered in &flows {
         decide_kind(interpreter, &mut registry.datasets, registered);
     }
-    let flows = merge_alternatives(interpreter, flows, &mut registry.datasets);
+    let (flows, merged) = merge_alternatives(interpreter, flows, &mut registry.datasets);
     let datasets: Vec<Dataset> = registry.datasets.into_iter().map(|draft| draft.dataset).collect();
     let flows = flows.into_iter().map(|registered| flow(interpreter, registered, &datasets)).collect::<Vec<_>>();
-    let datasets = unique(datasets);
+    let datasets = without_repetitions(datasets, &merged);
     report_names(interpreter, &datasets);
     report_uncalled(interpreter);
     (datasets, flows)
@@ -434,13 +441,15 @@ fn mentions_stream(interpreter: &Interpreter<'_>, function: Option<&Rc<Function>
     })
 }
 
-/// Two definitions of one dataset under conditions that are not known: one flow whose query may be either.
+/// Two definitions of one dataset under conditions that are not known: one flow whose query may be either. Gives the datasets too
+/// whose definition is part of another one.
 fn merge_alternatives(
     interpreter: &mut Interpreter<'_>,
     flows: Vec<Registered>,
     drafts: &mut [DatasetDraft],
-) -> Vec<Registered> {
+) -> (Vec<Registered>, BTreeSet<usize>) {
     let mut merged: Vec<Registered> = Vec::new();
+    let mut dropped = BTreeSet::new();
     for mut registered in flows {
         let twin = merged.iter_mut().find(|other| {
             other.draft.name.eq_ignore_ascii_case(&registered.draft.name)
@@ -463,14 +472,19 @@ fn merge_alternatives(
             continue;
         };
         let (Some(first), Some(second)) = (twin.draft.plan.take(), registered.draft.plan.take()) else { continue };
-        if first == second || twin.condition.is_none() || registered.condition.is_none() {
-            let same = first == second;
+        if first == second && twin.draft.place == registered.draft.place {
+            // One definition that is reached twice: a module that is imported and a file of the pipeline too.
             twin.draft.plan = Some(first);
-            if !same {
-                report_duplicate(interpreter, &registered.draft, &twin.draft);
-            }
+            dropped.extend(registered.draft.dataset);
             continue;
         }
+        if twin.condition.is_none() || registered.condition.is_none() {
+            twin.draft.plan = Some(first);
+            registered.draft.plan = Some(second);
+            merged.push(registered);
+            continue;
+        }
+        dropped.extend(registered.draft.dataset);
         let condition = twin.condition.clone().unwrap_or_default();
         let reason = format!("which query runs hangs on `{condition}`");
         let place = twin.draft.place.clone();
@@ -488,25 +502,11 @@ fn merge_alternatives(
             draft.dataset.kind = DatasetKind::StreamingTable;
         }
     }
-    merged
+    (merged, dropped)
 }
 
 fn same_checkpoint(kind: &FlowKind, write: &StreamWrite) -> bool {
     matches!(kind, FlowKind::StreamJob(other) if other.checkpoint == write.checkpoint)
-}
-
-/// A second definition of one flow: platforms refuse it, so the first stands.
-fn report_duplicate(interpreter: &mut Interpreter<'_>, second: &FlowDraft, first: &FlowDraft) {
-    let place = first.place.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
-    let message = format!("`{}` is defined a second time; the definition at {place} is analysed", second.name);
-    interpreter.diagnostics.push(Diagnostic {
-        level: DiagnosticLevel::Warning,
-        code: "duplicate-dataset",
-        message,
-        help: Some("rename one of them, or keep them in separate pipelines".to_owned()),
-        path: second.place.span().map(|span| span.path.to_string()),
-        span: second.place.span().cloned(),
-    });
 }
 
 fn flow(interpreter: &mut Interpreter<'_>, registered: Registered, datasets: &[Dataset]) -> Flow {
@@ -549,8 +549,18 @@ fn target_name(interpreter: &Interpreter<'_>, draft: &FlowDraft, datasets: &[Dat
     if is_sink(&written) { written } else { qualified }
 }
 
-/// One dataset a name: the first, with the expectations of all.
-fn unique(datasets: Vec<Dataset>) -> Vec<Dataset> {
-    let mut seen = BTreeSet::new();
-    datasets.into_iter().filter(|dataset| seen.insert(dataset.name.clone())).collect()
+/// Without datasets that are merged into others, and without second ones of one place or under conditions that are not known.
+fn without_repetitions(datasets: Vec<Dataset>, merged: &BTreeSet<usize>) -> Vec<Dataset> {
+    let mut kept: Vec<Dataset> = Vec::new();
+    for (index, dataset) in datasets.into_iter().enumerate() {
+        let declares_only = |other: &Dataset| {
+            let conditional = |dataset: &Dataset| dataset.other.contains_key("condition");
+            other.place == dataset.place || (conditional(other) && conditional(&dataset))
+        };
+        let repeated = kept.iter().any(|other| other.name == dataset.name && declares_only(other));
+        if !merged.contains(&index) && !(repeated && dataset.kind == DatasetKind::StreamingTable) {
+            kept.push(dataset);
+        }
+    }
+    kept
 }

@@ -5,7 +5,6 @@ mod data;
 mod functions;
 mod library;
 mod paths;
-mod star_names;
 mod strings;
 
 pub use paths::{join_paths, path_part};
@@ -167,8 +166,9 @@ pub fn is_standard_module(name: &str) -> bool {
 /// Names that `from module import *` brings from a library.
 pub fn star_names(path: &str) -> &'static [&'static str] {
     match path {
-        "dlt" => star_names::PIPELINE_NAMES,
+        "dlt" => crate::project::library::MEMBERS,
         "databricks.sdk.runtime" => &["spark", "dbutils"],
+        "delta" | "delta.tables" => &["DeltaTable", "DeltaMergeBuilder", "DeltaOptimizeBuilder"],
         _ => signature::module(path).unwrap_or_default(),
     }
 }

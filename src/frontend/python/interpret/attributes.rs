@@ -26,10 +26,11 @@ impl Interpreter<'_> {
                         other => Ok(other),
                     };
                 }
-                // What an unknown function gave is used as a column.
-                if unknown.code == "unknown-call" && unknown.inputs.is_empty() && column::is_method(name) {
-                    let receiver = Box::new(Value::column(column::opaque(&unknown)));
-                    return Ok(Value::BoundNative { receiver, name: name.into() });
+                // What an unknown function gave is used as a column; so is a symbol that is selected under a name.
+                let given = unknown.code == "unknown-call" && unknown.inputs.is_empty() && column::is_method(name);
+                if given || column::suggests_column(name, !unknown.columns.is_empty()) || name == "alias" {
+                    let column = Value::column(column::opaque(&unknown));
+                    return Ok(Value::BoundNative { receiver: Box::new(column), name: name.into() });
                 }
                 Ok(self.derived(&unknown, &format!("{}.{name}", unknown.name)))
             }

@@ -39,7 +39,33 @@ impl Interpreter<'_> {
         {
             return Ok(value);
         }
+        if let Value::External(path) = &callee
+            && matches!(path.as_ref(), "builtins.exec" | "builtins.eval")
+        {
+            return Ok(self.run_text(&arguments, scope));
+        }
         self.call(&callee, arguments)
+    }
+
+    /// `exec("…")`: code in a text of the repository is followed where it stands; other code is said to be unread.
+    fn run_text(&mut self, arguments: &Arguments, scope: &Rc<Scope>) -> Value {
+        let text = arguments.positional.first().and_then(Value::as_str).map(str::to_owned);
+        if let Some(text) = text
+            && self.activations.len() < MAX_CALLS
+        {
+            let module = self.files.cache.module(&text);
+            for statement in &module.body {
+                // What stops inside stops the code inside alone: its places are those of the text, not of a file.
+                if self.statement(statement, scope).is_err() {
+                    break;
+                }
+            }
+            return Value::None;
+        }
+        let reason = "this code is made at run time: what it defines is not read";
+        let unread = self.unknown_call("exec", "unread-code", reason, arguments);
+        self.report_value(&unread, None);
+        unread
     }
 
     pub fn arguments(&mut self, arguments: &[Argument], scope: &Rc<Scope>) -> Eval<Arguments> {
@@ -137,7 +163,9 @@ impl Interpreter<'_> {
 
     /// The result of calling an unknown function: unknown, with the DataFrames it was given.
     fn unknown_result(&mut self, function: &crate::frontend::python::value::Unknown, arguments: &Arguments) -> Value {
-        let shown: Vec<String> = arguments.positional.iter().take(3).map(|value| self.short(value)).collect();
+        let mut shown: Vec<String> = arguments.positional.iter().map(|value| self.identity(value)).collect();
+        shown.extend(arguments.keywords.iter().map(|(key, value)| format!("{key}={}", self.identity(value))));
+        shown.extend(arguments.open.then(|| "…".to_owned()));
         let name = format!("{}({})", function.name, shown.join(", "));
         let inputs = pyspark::input_plans(arguments);
         let content = self.contents.of_arguments(arguments);
@@ -187,10 +215,12 @@ impl Interpreter<'_> {
         if let Some(value) = builtins::call_method(self, receiver, name, &arguments)? {
             return Ok(value);
         }
-        let shown = format!("{}.{name}", self.short(receiver));
+        let shown = format!("{}.{name}", self.identity(receiver));
         let reason = format!("`{name}` of a {} is not followed", receiver.type_name());
         let mut arguments = arguments;
-        arguments.positional.insert(0, receiver.clone());
+        if matches!(receiver, Value::Frame(_) | Value::Grouped(_) | Value::Column(_)) {
+            arguments.positional.insert(0, receiver.clone());
+        }
         Ok(self.unknown_call(&shown, "unknown-call", &reason, &arguments))
     }
 

@@ -77,11 +77,14 @@ impl Interpreter<'_> {
             }
             ExpressionKind::Compare { left, rest } => self.comparison(left, rest, range, scope)?,
             ExpressionKind::Conditional { test, then, otherwise } => {
-                let truth = self.evaluate(test, scope)?.truth();
-                match truth {
+                let value = self.evaluate(test, scope)?;
+                match value.truth() {
                     Some(true) => self.evaluate(then, scope)?,
                     Some(false) => self.evaluate(otherwise, scope)?,
-                    None => self.either(test, then, otherwise, range, scope)?,
+                    None => {
+                        let condition = super::statements::condition(test, &value);
+                        self.either(condition, then, otherwise, range, scope)?
+                    }
                 }
             }
             ExpressionKind::Lambda(definition) => self.function_value(definition, scope)?,
@@ -112,7 +115,8 @@ impl Interpreter<'_> {
             return value;
         }
         match name.as_ref() {
-            "spark" | "dbutils" | "sc" | "sqlContext" => Value::External(name.clone()),
+            // Names that the platform puts into a pipeline's namespace.
+            "spark" | "dbutils" | "sc" | "sqlContext" | "dlt" => Value::External(name.clone()),
             "display" | "displayHTML" => Value::external("builtins.print"),
             _ if crate::frontend::python::builtins::is_builtin(name) => {
                 Value::External(format!("builtins.{name}").into())
@@ -127,14 +131,13 @@ impl Interpreter<'_> {
 
     fn either(
         &mut self,
-        test: &Expression,
+        condition: Arc<str>,
         then: &Expression,
         otherwise: &Expression,
         range: Range,
         scope: &Rc<Scope>,
     ) -> Eval<Value> {
-        let text = super::statements::condition_text(test);
-        self.conditions.push(text);
+        self.conditions.push(condition);
         let then = self.evaluate(then, scope);
         let otherwise = self.evaluate(otherwise, scope);
         let place = self.place(range);
@@ -222,7 +225,7 @@ impl Interpreter<'_> {
             Some(_) => self.evaluate(right, scope),
             None => {
                 // `x or default`, `a and b` with an unknown left: one of both, unless the right settles the truth.
-                self.conditions.push(super::statements::condition_text(left));
+                self.conditions.push(super::statements::condition(left, &first));
                 let second = self.evaluate(right, scope);
                 self.conditions.pop();
                 let second = second?;
@@ -233,11 +236,11 @@ impl Interpreter<'_> {
                     return Ok(first);
                 }
                 let place = self.place(left.range.to(right.range));
-                let name = match &first {
-                    Value::Unknown(unknown) => unknown.name.clone(),
-                    _ => "condition".into(),
-                };
-                Ok(self.join(&name, vec![first, second], &place))
+                let name = super::statements::condition(left, &first);
+                self.conditions.push(name.clone());
+                let joined = self.join(&name, vec![first, second], &place);
+                self.conditions.pop();
+                Ok(joined)
             }
         }
     }
@@ -250,7 +253,8 @@ impl Interpreter<'_> {
             }
             _ => {
                 let place = self.place(range);
-                self.unknown("condition", "unknown-condition", "a condition that is not known", place)
+                let name = format!("not {}", self.identity(from));
+                self.unknown(&name, "unknown-condition", "a condition that is not known", place)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Imports: modules of the repository are executed, others become symbols; data files of the repository can be read.
 
 use super::{Eval, Interpreter};
-use crate::frontend::notebook;
+use crate::project::notebook;
 use crate::frontend::origin::Origin;
 use crate::frontend::pyspark::dlt;
 use crate::frontend::python::scope::Scope;
@@ -22,9 +22,38 @@ pub struct ProjectFiles<'a> {
     pub unit: &'a Unit,
     pub tree: &'a dyn Tree,
     pub cache: &'a ParseCache,
+    packages: std::cell::OnceCell<Vec<String>>,
 }
 
-impl ProjectFiles<'_> {
+/// Files that make their folder one of a package, which a bundle builds as a wheel or `%pip install` takes from there.
+const PACKAGE_FILES: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
+
+impl<'a> ProjectFiles<'a> {
+    pub fn new(unit: &'a Unit, tree: &'a dyn Tree, cache: &'a ParseCache) -> Self {
+        ProjectFiles { unit, tree, cache, packages: std::cell::OnceCell::new() }
+    }
+
+    /// Folders from which the repository's packages are imported once they are installed, in both layouts.
+    fn package_roots(&self) -> &[String] {
+        self.packages.get_or_init(|| {
+            let mut roots: Vec<String> = Vec::new();
+            for entry in self.tree.entries() {
+                let name = entry.path.rsplit('/').next().unwrap_or_default();
+                if !PACKAGE_FILES.contains(&name) {
+                    continue;
+                }
+                let folder = parent_of(&entry.path);
+                let sources = join(folder, "src");
+                for root in [folder.to_owned(), sources] {
+                    if !roots.contains(&root) && (root == folder || self.has_folder(&root)) {
+                        roots.push(root);
+                    }
+                }
+            }
+            roots
+        })
+    }
+
     pub fn exists(&self, path: &str) -> bool {
         self.tree.entry(path).is_some()
     }
@@ -169,6 +198,7 @@ impl Interpreter<'_> {
         roots.extend(self.files.unit.python_roots.iter().cloned());
         roots.push(self.pipeline.root.clone());
         roots.push(String::new());
+        roots.extend(self.files.package_roots().iter().cloned());
         let mut seen = std::collections::BTreeSet::new();
         roots.retain(|root| seen.insert(root.clone()));
         roots
@@ -397,7 +427,14 @@ impl Interpreter<'_> {
 
     /// `importlib.import_module(name)`.
     pub fn import_by_name(&mut self, name: &Value) -> Eval<Option<Value>> {
-        let Some(name) = name.as_str().map(str::to_owned) else { return Ok(None) };
+        let Some(name) = name.as_str().map(str::to_owned) else {
+            let reason = "which module is loaded is known only at run time: what it defines is not read";
+            let name = format!("import_module({})", self.identity(name));
+            let place = self.place(Range::default());
+            let unread = self.unknown(&name, "unread-module", reason, place);
+            self.report_value(&unread, None);
+            return Ok(Some(unread));
+        };
         Ok(Some(match name.strip_prefix('.') {
             Some(_) => {
                 let level = name.chars().take_while(|c| *c == '.').count();

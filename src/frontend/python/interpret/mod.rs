@@ -25,7 +25,7 @@ use crate::frontend::Definitions;
 use crate::frontend::pyspark::batch::Recorder;
 use crate::frontend::pyspark::dlt::Registry;
 use crate::frontend::sql::Session;
-use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Place, Plan, Repetition, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Expr, Node, Pipeline, Place, Plan, Repetition, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -283,12 +283,35 @@ impl<'a> Interpreter<'a> {
             return distinct.pop().unwrap_or(Value::None);
         }
         let condition: Arc<str> = self.conditions.last().cloned().unwrap_or_else(|| "an unknown condition".into());
+        if let Some(index) = as_if_present(&distinct, &condition) {
+            return distinct.swap_remove(index);
+        }
+        let shown: Vec<String> = distinct.iter().map(|option| self.identity(option)).collect();
+        let options = digest(&format!("{condition}: {}", shown.join(" | ")));
+        let label = name.split('#').next().unwrap_or(name);
+        let identity = format!("{label}#{options}");
         if distinct.len() > MAX_OPTIONS {
             let reason =
                 format!("`{name}` has more than {MAX_OPTIONS} possible values under conditions that are not known");
-            return self.unknown(name, "unknown-condition", reason, place.clone());
+            let inputs = distinct.iter().filter_map(|option| match option {
+                Value::Frame(frame) => Some(frame.plan.clone()),
+                _ => None,
+            });
+            let inputs = inputs.collect();
+            let unknown = Unknown {
+                name: clip(&identity).into(),
+                code: "unknown-condition",
+                reason: reason.into(),
+                hint: None,
+                place: place.clone(),
+                inputs,
+                columns: Vec::new(),
+                content: crate::frontend::python::content::of_text(&identity),
+            };
+            return Value::Unknown(self.note(unknown));
         }
-        Value::Choice(Rc::new(Choice { name: clip(name).into(), condition, options: distinct, place: place.clone() }))
+        let name = clip(&identity).into();
+        Value::Choice(Rc::new(Choice { name, condition, options: distinct, place: place.clone() }))
     }
 
     /// Applies `work` to every option of a choice and joins the results.
@@ -370,10 +393,43 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// Names of unknown values stay short enough for a report.
+/// Of a frame and the same frame with a column renamed or dropped if it is there: the latter, for Spark passes over a name that is
+/// missing.
+fn as_if_present(options: &[Value], condition: &str) -> Option<usize> {
+    use crate::frontend::pyspark::dataframe::COLUMNS;
+    let [Value::Frame(first), Value::Frame(second)] = options else { return None };
+    let changes = |of: &Plan, from: &Plan| {
+        let (column, input) = match &of.node {
+            Node::RenameColumns { renames, input } => match renames.as_slice() {
+                [(old, _)] => (old.as_str(), input),
+                _ => return false,
+            },
+            Node::DropColumns { columns, input } => match columns.as_slice() {
+                [Expr::Column(column)] if column.parts.len() == 1 => (column.parts[0].as_str(), input),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        condition == format!("'{column}' in {COLUMNS}") && input.as_ref() == from
+    };
+    [(first, second), (second, first)].into_iter().position(|(of, from)| changes(&of.plan, &from.plan))
+}
+
+/// Names of symbols stay short enough for a report: a long one ends in a hash of all of it.
 fn clip(name: &str) -> String {
     const LONGEST: usize = 80;
     let one_line: String = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Braces mark where a symbol begins and ends in a text.
     let clean = one_line.replace(['{', '}'], "");
-    if clean.chars().count() <= LONGEST { clean } else { clean.chars().take(LONGEST).collect() }
+    if clean.chars().count() <= LONGEST {
+        return clean;
+    }
+    let start: String = clean.chars().take(LONGEST - 10).collect();
+    format!("{start}…#{}", digest(name))
+}
+
+/// A hash in few letters, for names.
+fn digest(text: &(impl AsRef<str> + ?Sized)) -> String {
+    let hash = crate::frontend::python::content::of_text(text.as_ref());
+    format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }

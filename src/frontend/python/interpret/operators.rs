@@ -147,8 +147,11 @@ impl Interpreter<'_> {
             Value::Unknown(unknown) => Some(unknown.clone()),
             _ => None,
         });
-        let shown: Vec<String> = operands.iter().map(|operand| self.short(operand)).collect();
-        let name = shown.join(operator);
+        let shown: Vec<String> = operands.iter().map(|operand| self.identity(operand)).collect();
+        let name = match shown.as_slice() {
+            [operand] => format!("{operator}{operand}"),
+            _ => shown.join(&format!(" {operator} ")),
+        };
         match unknown {
             Some(unknown) => self.derived(&unknown, &name),
             None => {
@@ -159,20 +162,65 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A value in few letters, for the names of what is derived from it.
+    /// A value for the reader of a message.
     pub fn short(&self, value: &Value) -> String {
         match value {
             Value::Str(text) => text.text.to_string(),
-            Value::Int(number) => number.to_string(),
-            Value::Float(number) => number.to_string(),
+            Value::Function(function) => function.name.borrow().to_string(),
+            Value::Unknown(_)
+            | Value::Choice(_)
+            | Value::External(_)
+            | Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_) => self.identity(value),
+            other => other.type_name().to_owned(),
+        }
+    }
+
+    /// A value as it stands in the names of symbols: equal texts are equal values. What has no short form is known by its content.
+    pub fn identity(&self, value: &Value) -> String {
+        self.identity_within(value, 6)
+    }
+
+    fn identity_within(&self, value: &Value, depth: u32) -> String {
+        let items = |items: &[Value], depth: u32| {
+            items.iter().map(|item| self.identity_within(item, depth)).collect::<Vec<_>>().join(", ")
+        };
+        let open = |is_open: bool| if is_open { ", …" } else { "" };
+        let Some(depth) = depth.checked_sub(1) else {
+            return format!("{}#{}", value.type_name(), self.contents.of_value(value));
+        };
+        match value {
+            Value::None => "None".to_owned(),
             Value::Bool(true) => "True".to_owned(),
             Value::Bool(false) => "False".to_owned(),
-            Value::None => "None".to_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Str(text) => format!("'{}'", text.text),
+            Value::Duration(micros) => format!("timedelta({})", *micros as f64 / 86_400e6),
             Value::Unknown(unknown) => unknown.name.to_string(),
             Value::Choice(choice) => choice.name.to_string(),
-            Value::External(path) => path.to_string(),
-            Value::Function(function) => function.name.borrow().to_string(),
-            other => other.type_name().to_owned(),
+            Value::External(path) => path.strip_prefix("builtins.").unwrap_or(path).to_string(),
+            Value::List(list) if list.borrow().items.len() <= 20 => {
+                let list = list.borrow();
+                format!("[{}{}]", items(&list.items, depth), open(list.open))
+            }
+            Value::Tuple(values) if values.len() <= 20 => format!("({})", items(values, depth)),
+            Value::Dict(dict) if dict.borrow().items.len() <= 20 => {
+                let dict = dict.borrow();
+                let pair = |(key, value): &(Value, Value)| {
+                    format!("{}: {}", self.identity_within(key, depth), self.identity_within(value, depth))
+                };
+                let pairs: Vec<String> = dict.items.iter().map(pair).collect();
+                format!("dict({}{})", pairs.join(", "), open(dict.open))
+            }
+            // Frames and columns that went into a symbol are kept beside its name, and compared as what they are.
+            Value::Frame(_) | Value::Grouped(_) | Value::Column(_) => value.type_name().to_owned(),
+            Value::Function(function) if !function.definition.is_lambda() => {
+                format!("{}#{}", function.name.borrow(), self.contents.of_value(value))
+            }
+            other => format!("{}#{}", other.type_name(), self.contents.of_value(other)),
         }
     }
 
@@ -218,7 +266,7 @@ impl Interpreter<'_> {
         Ok(match truth {
             Some(truth) => Value::Bool(truth),
             None => {
-                let name = format!("{} {operator} {}", self.short(left), self.short(right));
+                let name = format!("{} {operator} {}", self.identity(left), self.identity(right));
                 match (left, right) {
                     (Value::Unknown(unknown), _) | (_, Value::Unknown(unknown)) => {
                         let unknown = unknown.clone();
@@ -306,17 +354,45 @@ impl Interpreter<'_> {
         Ok(match (receiver, index) {
             (Value::Unknown(unknown), _) => {
                 let unknown = unknown.clone();
-                self.derived(&unknown, &format!("{}.{name}", unknown.name))
+                let name = match index {
+                    Value::Str(text) if !text.symbolic => format!("{}.{}", unknown.name, text.text),
+                    _ => format!("{}[{}]", unknown.name, self.identity(index)),
+                };
+                self.derived(&unknown, &name)
+            }
+            // One of the items, whichever the symbol says.
+            (_, Value::Unknown(symbol)) if self.few_items(receiver).is_some() => {
+                let condition = symbol.name.clone();
+                let items = self.few_items(receiver).unwrap_or_default();
+                self.conditions.push(condition.clone());
+                let joined = self.join(&condition, items, place);
+                self.conditions.pop();
+                joined
             }
             (_, Value::Unknown(unknown)) => {
                 let unknown = unknown.clone();
-                self.derived(&unknown, &format!("[{}]", unknown.name))
+                let name = format!("{}[{}]", self.identity(receiver), unknown.name);
+                self.derived(&unknown, &name)
             }
             _ => {
                 let reason = format!("the item `{name}` of a {} is not known", receiver.type_name());
-                self.unknown(name, "unknown-item", reason, place.clone())
+                let name = format!("{}[{}]", self.identity(receiver), self.identity(index));
+                self.unknown(&name, "unknown-item", reason, place.clone())
             }
         })
+    }
+
+    /// The values of a collection that is known and small.
+    fn few_items(&self, receiver: &Value) -> Option<Vec<Value>> {
+        let items = match receiver {
+            Value::Dict(dict) if !dict.borrow().open => {
+                dict.borrow().items.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>()
+            }
+            Value::List(list) if !list.borrow().open => list.borrow().items.clone(),
+            Value::Tuple(items) => items.to_vec(),
+            _ => return None,
+        };
+        (1..=super::MAX_OPTIONS).contains(&items.len()).then_some(items)
     }
 
     fn item_at(&mut self, items: &[Value], open: bool, at: i64, place: &Place) -> Eval<Value> {
@@ -325,7 +401,8 @@ impl Interpreter<'_> {
             Some(item) => Ok(item.clone()),
             None if open => {
                 let reason = "an item of a list whose length is not known";
-                Ok(self.unknown(&format!("item {at}"), "unknown-item", reason, place.clone()))
+                let shown: Vec<String> = items.iter().map(|item| self.identity(item)).collect();
+                Ok(self.unknown(&format!("[{}, …][{at}]", shown.join(", ")), "unknown-item", reason, place.clone()))
             }
             None => self.fails("IndexError", "item", "list index out of range".to_owned(), place.clone()),
         }
@@ -352,7 +429,7 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
-        let name = format!("{}[…]", self.short(receiver));
+        let name = format!("{}[{}]", self.identity(receiver), bounds.each_ref().map(|bound| self.identity(bound)).join(":"));
         self.unknown(&name, "unknown-item", "a slice with unknown bounds or of an unknown value", place.clone())
     }
 }

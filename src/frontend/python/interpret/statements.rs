@@ -261,7 +261,8 @@ impl Interpreter<'_> {
         let mut open: Vec<Branch<'_>> = Vec::new();
         let mut excluded: Vec<Arc<str>> = Vec::new();
         for (test, body) in branches {
-            match self.evaluate(test, scope)?.truth() {
+            let value = self.evaluate(test, scope)?;
+            match value.truth() {
                 Some(true) if open.is_empty() => return self.block(body, scope),
                 Some(true) => {
                     open.push(Branch { condition: excluded.join(" and ").into(), body });
@@ -269,7 +270,7 @@ impl Interpreter<'_> {
                 }
                 Some(false) => {}
                 None => {
-                    let text = condition_text(test);
+                    let text = condition(test, &value);
                     open.push(Branch { condition: text.clone(), body });
                     excluded.push(format!("not ({text})").into());
                 }
@@ -548,6 +549,16 @@ fn handles(handler: &Handler, class: &str) -> bool {
             .any(|part| matches!(&part.kind, ExpressionKind::Name(name) if name.as_ref() == class || base_of(name))),
         Some(ExpressionKind::Attribute { name, .. }) => class.ends_with(name.as_ref()),
         Some(_) => false,
+    }
+}
+
+/// A condition that is not known: by the symbol that it is where it is one, else as it is written.
+pub(super) fn condition(test: &Expression, value: &Value) -> Arc<str> {
+    match value {
+        Value::Unknown(unknown) => unknown.name.clone(),
+        Value::Choice(choice) => choice.name.clone(),
+        Value::External(path) => path.clone(),
+        _ => condition_text(test),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Takes a file's text, gives its cells in order, each with its language, its text without magic prefixes, and where it stands.
 
-use crate::project::Language;
+use super::Language;
 use serde_json::Value as Json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
