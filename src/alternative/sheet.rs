@@ -7,9 +7,9 @@
 use super::edit::{self, Edit};
 use super::json;
 use super::sql::{Statement, Statements};
-use crate::project::notebook::{self, Cell, CellLanguage};
 use crate::model::Span;
 use crate::project::Language;
+use crate::project::notebook::{self, Cell, CellLanguage};
 use crate::revision::Tree;
 use crate::rules::CodeLanguage;
 use std::cell::{OnceCell, RefCell};

@@ -31,8 +31,13 @@ pub const OF_ONE_REVISION: &[&str] = &[
 ];
 
 /// Kinds that a comparison has, and one revision too where it is compared with nothing.
-pub const OF_EITHER: &[&str] =
-    &["misspelt-property", "resettable-dependency", "dataset-owned-twice", "name-collision", "unattended-refresh-added"];
+pub const OF_EITHER: &[&str] = &[
+    "misspelt-property",
+    "resettable-dependency",
+    "dataset-owned-twice",
+    "name-collision",
+    "unattended-refresh-added",
+];
 
 /// Facts that every change carries.
 pub const COMMON: &[&str] = &[

@@ -266,7 +266,8 @@ fn pair_datasets(before: &Side, after: &Side, pipelines: &[PipelinePair]) -> Vec
         if let Some(a) = renamed {
             free.remove(&a);
         }
-        let same = renamed.is_some_and(|a| names_are_one(before, after, b, a) && !differ_by_symbol_of(before, after, b, a));
+        let same =
+            renamed.is_some_and(|a| names_are_one(before, after, b, a) && !differ_by_symbol_of(before, after, b, a));
         pairs.push(DatasetPair { before: Some(b), after: renamed, renamed: renamed.is_some() && !same });
     }
     pairs.extend(free.into_iter().map(|a| DatasetPair { before: None, after: Some(a), renamed: false }));

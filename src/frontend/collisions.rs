@@ -73,8 +73,10 @@ fn run_together(kind: PipelineKind, collision: &Collision) -> bool {
 
 fn left_out(collision: &Collision) -> Diagnostic {
     let first = collision.first.span().map(|span| format!("{}:{}", span.path, span.line)).unwrap_or_default();
-    let message =
-        format!("{} `{}` is defined a second time; the definition at {first} is analysed", collision.aspect, collision.name);
+    let message = format!(
+        "{} `{}` is defined a second time; the definition at {first} is analysed",
+        collision.aspect, collision.name
+    );
     let note = Diagnostic::new(DiagnosticLevel::Warning, "duplicate-dataset", message)
         .with_help("rename one of them, or keep them in separate pipelines");
     match collision.place.span() {

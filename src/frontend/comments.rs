@@ -1,8 +1,8 @@
 //! Comments of a file, found by the lexer of its language: a `--` inside a string is none.
 
-use crate::project::notebook::{self, CellLanguage};
 use super::{python, sql};
 use crate::project::Language;
+use crate::project::notebook::{self, CellLanguage};
 
 /// One comment.
 #[derive(Debug, Clone, PartialEq, Eq)]

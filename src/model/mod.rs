@@ -32,7 +32,9 @@ pub use job::{
     StreamSink, WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
-pub use pipeline::{Collision, Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace};
+pub use pipeline::{
+    Collision, Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, SourceFacts, Unresolved, Workspace,
+};
 pub use place::{Place, Span};
 pub use plan::{GroupingSets, JoinKind, JoinOn, Node, Plan, SetOperation, StateVariable, StatefulFunction};
 pub use schema::{Field, Schema};

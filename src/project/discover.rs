@@ -227,7 +227,8 @@ impl Discovery<'_> {
                     continue;
                 }
             };
-            let config_below = |folder: &str| self.project.configs.iter().any(|config| is_below(&config.folder, folder));
+            let config_below =
+                |folder: &str| self.project.configs.iter().any(|config| is_below(&config.folder, folder));
             if let Some(folder) = folder::test_or_template(&file.path).filter(|folder| !config_below(folder)) {
                 *left_out.entry(folder.to_owned()).or_default() += usize::from(signs.pipeline || signs.stream_write);
             } else if signs.pipeline {

@@ -307,13 +307,11 @@ fn told(
     match (pair.status, ran, &options.confirm) {
         (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
-        (_, Some(_), _) if !assessed.confirmable => {
-            Some(Confirmation::not_run(if effect == Effect::Unknown {
-                "it rests on a value that is known only at run time"
-            } else {
-                "claimed from the platform's documents: the engine does not imitate this"
-            }))
-        }
+        (_, Some(_), _) if !assessed.confirmable => Some(Confirmation::not_run(if effect == Effect::Unknown {
+            "it rests on a value that is known only at run time"
+        } else {
+            "claimed from the platform's documents: the engine does not imitate this"
+        })),
         (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
             Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
         }

@@ -10,7 +10,8 @@ pub(super) fn held_to_symbols(finding: Finding, change: &Change) -> Finding {
     if !rests_on_symbol(change) || finding.effect == Effect::None {
         return finding;
     }
-    let mut hints = vec!["the two differ in a value that is known only at run time: what happens cannot be told".to_owned()];
+    let mut hints =
+        vec!["the two differ in a value that is known only at run time: what happens cannot be told".to_owned()];
     hints.extend(finding.hints);
     Finding {
         severity: finding.severity.min(Severity::Warning),
@@ -66,11 +67,13 @@ mod tests {
         for rule in book.rules() {
             let facts = kinds::kind(&rule.change).map(|kind| kind.facts).unwrap_or_default();
             for before in facts {
-                let Some(after) = facts.iter().find(|fact| counterparts(before).iter().any(|name| name == *fact)) else {
+                let Some(after) = facts.iter().find(|fact| counterparts(before).iter().any(|name| name == *fact))
+                else {
                     continue;
                 };
                 for (old, new) in [("{a}", "{b}"), ("{a}", "b"), ("a", "{b}.x")] {
-                    let change = Change::new(kinds::kind(&rule.change).unwrap().id, "p").fact(before, old).fact(after, new);
+                    let change =
+                        Change::new(kinds::kind(&rule.change).unwrap().id, "p").fact(before, old).fact(after, new);
                     for platform in [Platform::Lakeflow, Platform::Spark] {
                         for finding in findings_of(&book, platform, &change) {
                             claimed += 1;

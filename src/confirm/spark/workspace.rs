@@ -2,8 +2,8 @@
 
 use super::PipelineCode;
 use crate::confirm::NotRun;
-use crate::project::notebook::{self, CellLanguage};
 use crate::project::Language;
+use crate::project::notebook::{self, CellLanguage};
 use crate::revision::Tree;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};

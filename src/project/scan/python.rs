@@ -9,8 +9,7 @@ use tree_sitter::{Node, Parser};
 const MAX_BYTES: usize = 4 << 20;
 
 /// Without one of these, in a name or in SQL, a text can neither define a pipeline nor write with Spark: it is not parsed.
-const ROOTS: [&str; 8] =
-    ["dlt", "pipelines", "write", "sql", "DeltaTable", "insertInto", "saveAsTable", "mergeInto"];
+const ROOTS: [&str; 8] = ["dlt", "pipelines", "write", "sql", "DeltaTable", "insertInto", "saveAsTable", "mergeInto"];
 
 /// What Python code does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +94,8 @@ impl PythonFacts {
                 let function = node.child_by_field_name("function").map(source).unwrap_or_default();
                 if function.ends_with("import_module") || function == "__import__" {
                     let arguments = node.child_by_field_name("arguments");
-                    let first = arguments.and_then(|arguments| arguments.named_child(0)).map(source).unwrap_or_default();
+                    let first =
+                        arguments.and_then(|arguments| arguments.named_child(0)).map(source).unwrap_or_default();
                     self.import(first.trim_matches(['"', '\'']).to_owned());
                 }
             }
@@ -110,7 +110,8 @@ impl PythonFacts {
     }
 
     fn attribute(&mut self, node: Node<'_>, text: &str, names: &Names) {
-        let name = node.child_by_field_name("attribute").and_then(|name| text.get(name.byte_range())).unwrap_or_default();
+        let name =
+            node.child_by_field_name("attribute").and_then(|name| text.get(name.byte_range())).unwrap_or_default();
         let called = node.parent().is_some_and(|parent| {
             parent.kind() == "call" && parent.child_by_field_name("function").is_some_and(|function| function == node)
         });

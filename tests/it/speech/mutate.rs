@@ -1,7 +1,9 @@
 //! Typed edits of a plan, one at a time: what a person might change in a query and must not pass in silence.
 
 use pipelint::analyze::expressions_mut;
-use pipelint::model::{Call, DataType, Expr, JoinKind, JoinOn, Node, Plan, SetOperation, SortKey, SubqueryKind, Value};
+use pipelint::model::{
+    Call, DataType, Expr, JoinKind, JoinOn, Node, Plan, QualifiedName, SetOperation, SortKey, SubqueryKind, Value,
+};
 
 /// Applies the edit at one site, counted from 0 over the whole plan.
 struct Editor {
@@ -55,7 +57,7 @@ impl Editor {
                 if let pipelint::model::Source::Table(name) = &mut read.source
                     && self.hit("table")
                 {
-                    name.name.push_str("_other");
+                    *name = QualifiedName::parse(&format!("{name}_other"));
                 }
             }
             Node::Values { rows, .. } => {

@@ -14,7 +14,11 @@ pub fn report_gaps(interpreter: &mut Interpreter<'_>, plan: &Plan, dataset: &Qua
     let mut names: Vec<(String, Place)> = Vec::new();
     let mut keep = |opaque: &crate::model::Opaque| {
         if !opaque.reason.is_empty() {
-            found.push((opaque.name.trim_matches(['{', '}']).to_owned(), opaque.reason.to_string(), opaque.place.clone()));
+            found.push((
+                opaque.name.trim_matches(['{', '}']).to_owned(),
+                opaque.reason.to_string(),
+                opaque.place.clone(),
+            ));
         }
     };
     plan.walk(&mut |node| {

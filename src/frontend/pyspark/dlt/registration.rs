@@ -8,8 +8,8 @@ use crate::frontend::python::interpret::Eval;
 use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
 use crate::frontend::python::value::{Arguments, Decorated, Function, Value};
 use crate::model::{
-    CodeUnit, Dataset, DatasetKind, Expectation, Flow, FlowKind, Node, Place, Plan,
-    Platform, QualifiedName, Schema, StreamWrite, Unresolved,
+    CodeUnit, Dataset, DatasetKind, Expectation, Flow, FlowKind, Node, Place, Plan, Platform, QualifiedName, Schema,
+    StreamWrite, Unresolved,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

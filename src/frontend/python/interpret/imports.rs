@@ -1,7 +1,6 @@
 //! Imports: modules of the repository are executed, others become symbols; data files of the repository can be read.
 
 use super::{Eval, Interpreter};
-use crate::project::notebook;
 use crate::frontend::origin::Origin;
 use crate::frontend::pyspark::dlt;
 use crate::frontend::python::scope::Scope;
@@ -9,6 +8,7 @@ use crate::frontend::python::syntax::{ImportedName, Range};
 use crate::frontend::python::value::{ModuleValue, SourceText, Value};
 use crate::frontend::python::{ParseCache, builtins};
 use crate::model::{Diagnostic, DiagnosticLevel};
+use crate::project::notebook;
 use crate::project::{Language, Unit};
 use crate::revision::Tree;
 use std::rc::Rc;

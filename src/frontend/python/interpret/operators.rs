@@ -429,7 +429,8 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
-        let name = format!("{}[{}]", self.identity(receiver), bounds.each_ref().map(|bound| self.identity(bound)).join(":"));
+        let name =
+            format!("{}[{}]", self.identity(receiver), bounds.each_ref().map(|bound| self.identity(bound)).join(":"));
         self.unknown(&name, "unknown-item", "a slice with unknown bounds or of an unknown value", place.clone())
     }
 }
