@@ -1,1 +1,0 @@
-SOURCE = "c.s.b"
