@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import sys
 
 import yaml
 
@@ -141,6 +142,7 @@ class BatchCase:
                     for statement in statements(open(script).read()):
                         session.sql(statement)
                     return None, None
+                sys.argv = ["job.py", *(self.setup.get("arguments") or [])]
                 names = {"__name__": "__main__"}
                 source = open(os.path.join(self.folder, "job", "job.py")).read()
                 exec(compile(source, "job.py", "exec"), names)

@@ -374,7 +374,18 @@ fn lint() -> Command {
     Command::new("lint")
         .about("Says what hurts in one revision: scripts that write tables are run twice, pipelines are read")
         .after_help(EXIT_CODES)
-        .arg(Arg::new("revision").value_name("REV|PATH").help("Revision or folder [default: working tree]"))
+        .arg(
+            Arg::new("targets")
+                .value_name("REV|FOLDER|FILE")
+                .num_args(0..)
+                .help("Revision, folder, or files of the working tree [default: working tree]"),
+        )
+        .arg(
+            Arg::new("staged")
+                .long("staged")
+                .action(ArgAction::SetTrue)
+                .help("The index, and of it the files that differ from HEAD's or are named"),
+        )
         .arg(
             Arg::new("data")
                 .long("data")

@@ -198,6 +198,7 @@ pub const FACTS: &[(&str, &str)] = &[
         "flag: the statement itself says that every row goes (DROP TABLE, TRUNCATE, DELETE without a condition)",
     ),
     ("covered", "flag: no input row can lie outside of what a replacing predicate says"),
+    ("logs", "flag: the rows tell of the run itself, and the script writes another table"),
     ("once_by_batch", "flag: a batch that comes again is known by its number (txnAppId and txnVersion)"),
     ("function", "text: the function concerned; in common facts the flow's name as a Python function may bear it"),
 ];
@@ -211,7 +212,7 @@ macro_rules! kinds {
 
 kinds! {
     // Scripts and pipelines as they are
-    "batch-write": "a script writes a table in batch" ["labels", "observed", "operation", "writer", "partition_columns", "partitioned", "repeated", "parallel", "empties", "guarded", "deduplicated", "deleted_first", "in_batch_function", "session_mode", "mode_elsewhere", "covered", "once_by_batch", "nondeterministic", "error_class", "error", "function"];
+    "batch-write": "a script writes a table in batch" ["labels", "observed", "operation", "writer", "partition_columns", "partitioned", "repeated", "parallel", "empties", "guarded", "deduplicated", "deleted_first", "in_batch_function", "session_mode", "mode_elsewhere", "covered", "logs", "once_by_batch", "nondeterministic", "error_class", "error", "function"];
     "state-unbounded": "an operator keeps state that no watermark ever ends" ["operator"];
     "message-source-typed": "a message source is read straight into a table with types or state" ["source", "operator"];
     "short-retention-unprotected": "a table can be reset though its source cannot be read again as far back" ["source", "retention"];

@@ -1,9 +1,10 @@
 //! Scripts beside the pipelines: which tables they write, statement by statement.
 
 use super::origin::Origin;
+use super::python::frames;
 use super::sql::{self, Session, Statement};
 use super::{ParseCache, python, text};
-use crate::model::{Diagnostic, Job, Node, Place, Plan, Source, Step, Unresolved, WriteOperation};
+use crate::model::{Diagnostic, Expr, Job, Node, Pipeline, Place, Plan, Source, Step, Unresolved, WriteOperation};
 use crate::project::{Language, Unit, notebook};
 use crate::revision::Tree;
 use rayon::prelude::*;
@@ -50,12 +51,35 @@ fn script(tree: &dyn Tree, unit: &Unit, cache: &ParseCache) -> Option<Script> {
         },
         Ok(text) => {
             let origin = Origin::file(Arc::clone(&file.path));
-            script.read(&text, &sql::Context::in_pipeline(origin, &unit.pipeline));
+            let pipeline = with_own_settings(&text, &unit.pipeline);
+            script.read(&text, &sql::Context::in_pipeline(origin, &pipeline));
         }
         Err(diagnostic) => script.diagnostics.push(*diagnostic),
     }
     let job = Job { path: file.path.to_string(), steps: script.steps };
     Some(Script { job, unresolved: script.unresolved, diagnostics: script.diagnostics })
+}
+
+/// A pipeline's configuration with what a script sets itself, for `${key}` in it. What it sets to several values stays unknown.
+fn with_own_settings(text: &str, pipeline: &Pipeline) -> Pipeline {
+    let mut pipeline = pipeline.clone();
+    if !text.contains("${") {
+        return pipeline;
+    }
+    let parsed = sql::parse_statements(text, &sql::Context::default(), &mut Session::default());
+    let mut own: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (statement, _) in parsed.statements {
+        if let Statement::Set { key, value: Some(value) } = statement {
+            own.entry(key).or_default().push(value);
+        }
+    }
+    for (key, values) in own {
+        match values.as_slice() {
+            [value] => drop(pipeline.configuration.insert(key, value.clone())),
+            _ => drop(pipeline.configuration.remove(&key)),
+        }
+    }
+    pipeline
 }
 
 /// What the statements of one SQL script do.
@@ -64,6 +88,8 @@ struct SqlScript {
     session: Session,
     /// Temporary views so far, by lower-case name.
     views: BTreeMap<String, Plan>,
+    /// Session variables so far, by lower-case name.
+    variables: BTreeMap<String, Expr>,
     steps: Vec<Step>,
     unresolved: Vec<Unresolved>,
     diagnostics: Vec<Diagnostic>,
@@ -82,11 +108,19 @@ impl SqlScript {
     fn statement(&mut self, statement: Statement, place: Place) {
         match statement {
             Statement::Dataset { dataset, flow: Some(flow) } => {
-                let plan = self.with_views(flow.plan);
+                let mut plan = flow.plan;
+                frames::replace_in_plan(&mut plan, &|expr| frames::variable(expr, &self.variables));
+                let plan = self.with_views(plan);
                 self.views.insert(dataset.name.key(), plan);
             }
             Statement::Set { key, value } => self.steps.push(Step::Conf { key, value, place }),
+            Statement::Reset => self.steps.push(Step::Reset { place }),
+            Statement::Variable { name, value } => {
+                let value = frames::replace(value, &|expr| frames::variable(expr, &self.variables));
+                self.variables.insert(name, value);
+            }
             Statement::Write(mut write) => {
+                frames::replace_in_write(&mut write, &|expr| frames::variable(expr, &self.variables));
                 write.query = write.query.take().map(|query| self.with_views(query));
                 if let WriteOperation::Merge(merge) = &mut write.operation {
                     merge.source = self.with_views(merge.source.clone());

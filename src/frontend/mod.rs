@@ -13,6 +13,11 @@ pub mod python;
 pub mod sql;
 mod text;
 
+/// Expressions of plans and writes, replaced.
+pub(crate) mod rewrite {
+    pub(crate) use super::python::frames::{replace_in_plan, replace_in_write};
+}
+
 pub use cache::ParseCache;
 pub use jobs::{Script, jobs};
 

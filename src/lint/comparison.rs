@@ -14,7 +14,8 @@ pub fn expected(job: &Job, run: &JobRun, target: &str, keys: &[Key]) -> Option<V
     let own: Vec<&Written> = run.written.iter().filter(|written| same_name(&written.target, target)).collect();
     let writes = writes_into(job, target);
     let kept = own.get(replaced_before(&writes, &own)..).unwrap_or_default();
-    (kept.len() < own.len() || computes(job, target)).then(|| queried(kept, keys)).flatten()
+    let selects = kept.iter().any(|written| !written.rows.rows.is_empty());
+    (kept.len() < own.len() || computes(job, target, selects)).then(|| queried(kept, keys)).flatten()
 }
 
 /// How many of the writes, in order, a later statement replaces as a whole. The passes of one loop are one statement: that they
@@ -31,7 +32,7 @@ fn replaced_before(writes: &[Placed<'_>], own: &[&Written]) -> usize {
 }
 
 /// Whether some query of the writes into a table makes rows of its own, or gives a column a value that its input does not have.
-fn computes(job: &Job, target: &str) -> bool {
+fn computes(job: &Job, target: &str, selects: bool) -> bool {
     let plain = |expr: &Expr| match expr {
         Expr::Alias { expr, .. } => matches!(**expr, Expr::Column(_) | Expr::Literal { .. }),
         _ => true,
@@ -47,11 +48,22 @@ fn computes(job: &Job, target: &str) -> bool {
         query.walk(&mut |node| {
             found |= match &node.node {
                 Node::Project { list: columns, .. } | Node::WithColumns { columns, .. } => !columns.iter().all(plain),
+                // One that selects nothing may have missed what it should find.
+                Node::Filter { condition, .. } => selects && is_predicate(condition),
                 Node::Aggregate { .. } | Node::Generate { .. } | Node::Pivot { .. } | Node::Unpivot { .. } => true,
                 _ => false,
             };
         });
     }
+    found
+}
+
+/// It leaves rows out by their values.
+fn is_predicate(condition: &Expr) -> bool {
+    let mut found = false;
+    condition.walk(&mut |expr| {
+        found |= matches!(expr, Expr::Call(call) if matches!(call.function.as_ref(), "=" | "<" | "<=" | ">" | ">=" | "in" | "between"));
+    });
     found
 }
 

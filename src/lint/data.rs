@@ -3,7 +3,7 @@
 use super::tables::TableFacts;
 use crate::engine::{Record, Row, typed};
 use crate::functions;
-use crate::model::{Call, DataType, Expr, Field, Job, MergeAction, Plan, Step, StreamSink, Value, WriteOperation};
+use crate::model::{Call, DataType, Expr, Field, Job, MergeAction, Plan, Step, Value, WriteOperation};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,11 +107,6 @@ impl Named {
         self.constants.iter().map(String::as_str)
     }
 
-    /// Some query, predicate or PARTITION clause asks for days.
-    pub fn asks_for_days(&self) -> bool {
-        !self.asked.is_empty()
-    }
-
     fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             match step {
@@ -126,15 +121,11 @@ impl Named {
                         self.days.extend(days_in(path));
                     }
                 }
-                Step::Parallel { branches, .. } => branches.iter().for_each(|branch| self.steps(branch)),
-                Step::Stream(stream) => {
-                    if let StreamSink::ForeachBatch { steps, .. } = &stream.sink {
-                        self.steps(steps);
-                    }
-                }
+                Step::Collect { query, .. } => self.plan(Some(query)),
                 Step::RemoveFiles { path, .. } => self.days.extend(days_in(path)),
-                Step::Conf { .. } | Step::Materialize { .. } | Step::Unknown { .. } => {}
+                _ => {}
             }
+            step.inner().into_iter().for_each(|inner| self.steps(inner));
         }
     }
 

@@ -3,10 +3,13 @@
 use super::comparison;
 use super::data::{self, Named, Rows, Scenario};
 use super::label::Label;
-use super::script::rebuilds;
+use super::limits::is_limited;
+use super::script::{Placed, rebuilds, writes_into};
 use super::snapshot::{Moments, Seen, Snapshot, TextRow};
+use super::symbols::bound;
 use super::tables::{KnownFrom, TableFacts};
 use super::unknown::{excuse, is_missing};
+use super::worlds::worlds;
 use crate::engine::ExecutionError;
 use crate::engine::batch::{JobRun, TableKind, Warehouse, run_job};
 use crate::model::{
@@ -16,8 +19,11 @@ use crate::model::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A script with everything its runs depend on.
+#[derive(Clone, Copy)]
 pub struct Experiment<'a> {
     pub job: &'a Job,
+    /// All ways through the script, this one among them.
+    pub ways: &'a [Job],
     pub pipeline: &'a Pipeline,
     pub tables: &'a [TableFacts],
     pub given: Option<&'a Rows>,
@@ -37,6 +43,7 @@ impl<'a> Experiment<'a> {
     pub fn new(job: &'a Job, pipeline: &'a Pipeline, tables: &'a [TableFacts]) -> Self {
         Experiment {
             job,
+            ways: &[],
             pipeline,
             tables,
             given: None,
@@ -69,11 +76,58 @@ const BETWEEN_RUNS: i64 = 86_400_000_000;
 /// 2024-01-10T00:00:00Z: what the first run's clock shows.
 const FIRST_RUN: i64 = 1_704_844_800_000_000;
 
-/// Runs the script twice.
+/// Runs the script twice, in each of the ways that its caller may choose: of a table, what any of them shows.
 ///
 /// # Errors
 /// Why nothing could be observed: what the engine does not execute, or a table of which nothing is known.
 pub fn experiment(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionError> {
+    let jobs = worlds(setup.job);
+    let mut seen: Vec<Observed> = Vec::new();
+    let mut failure = None;
+    for job in &jobs {
+        let job = bound(job, &|column| example(setup, column));
+        match one_way(&Experiment { job: &job, ways: &jobs, ..*setup }) {
+            Ok(all) => all.into_iter().for_each(|observed| merge(&mut seen, observed)),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    match failure {
+        Some(error) if seen.is_empty() => Err(error),
+        _ => Ok(seen),
+    }
+}
+
+/// Adds what another way shows of a table; the moments kept are those of the first way that does harm.
+fn merge(seen: &mut Vec<Observed>, other: Observed) {
+    let Some(known) = seen.iter_mut().find(|known| same_name(&known.target, &other.target)) else {
+        seen.push(other);
+        return;
+    };
+    let labels: BTreeSet<Label> = known.labels.union(&other.labels).copied().collect();
+    if known.labels.is_empty() {
+        *known = other;
+    }
+    known.labels = labels;
+}
+
+/// A value of a column, in the rows that the script reads.
+fn example(setup: &Experiment<'_>, column: &str) -> Option<String> {
+    let named = Named::of(setup.job);
+    let read = read_names(setup.job);
+    let tables = setup.tables.iter().filter(|table| read.iter().any(|name| same_name(name, &table.name)));
+    let values = tables.filter(|table| table.schema.field(column).is_some()).filter_map(|table| {
+        let rows = match setup.given {
+            Some(given) => given.of(table).unwrap_or_default(),
+            None => data::input_rows(table, &named, Scenario::ExistingDay, false),
+        };
+        let rows = crate::engine::Rows { schema: table.schema.clone(), rows: rows.into_iter().take(1).collect() };
+        let row = Snapshot::of_rows(&rows, None).rows.into_iter().next()?;
+        row.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(column))?.1
+    });
+    values.into_iter().next()
+}
+
+fn one_way(setup: &Experiment<'_>) -> Result<Vec<Observed>, ExecutionError> {
     let targets = targets(setup.job);
     if targets.is_empty() {
         return Err(ExecutionError::unsupported("no write with a known target was found"));
@@ -181,8 +235,9 @@ fn filled(setup: &Experiment<'_>, targets: &[String]) -> Warehouse {
         table.file_a_row = streamed.iter().any(|path| same_name(path, &table.name));
         let written = targets.iter().any(|target| same_name(target, &table.name));
         let rows = match setup.given {
+            _ if written && is_full_load(setup, &table) => Vec::new(),
             Some(given) => given.of(&table).unwrap_or_default(),
-            None if written && is_rebuilt(setup.job, &table, &named) => Vec::new(),
+            None if written && is_rebuilt(setup.job, &table) => Vec::new(),
             None if written => data::target_rows(&table, &named),
             None if table.file_a_row => data::stream_rows(&table, &named),
             None => data::input_rows(&table, &named, scenario, setup.beyond),
@@ -193,9 +248,20 @@ fn filled(setup: &Experiment<'_>, targets: &[String]) -> Warehouse {
 }
 
 /// A table that this script alone fills, each time as a whole: what stands in it is what the run before has left.
-fn is_rebuilt(job: &Job, table: &TableFacts, named: &Named) -> bool {
-    let by_day = !table.partition_by.is_empty() && named.asks_for_days();
-    matches!(table.known_from, KnownFrom::Definition { filled: false, .. }) && !by_day && rebuilds(job, &table.name)
+fn is_rebuilt(job: &Job, table: &TableFacts) -> bool {
+    matches!(table.known_from, KnownFrom::Definition { filled: false, .. }) && rebuilds_whole(job, table)
+}
+
+/// One of several ways through a script that makes the whole table anew, where another goes on from what is there.
+fn is_full_load(setup: &Experiment<'_>, table: &TableFacts) -> bool {
+    let goes_on = |way: &Job| !writes_into(way, &table.name).is_empty() && !rebuilds_whole(way, table);
+    rebuilds_whole(setup.job, table) && setup.ways.iter().any(goes_on)
+}
+
+/// Each run makes all rows of a table anew, and no predicate limits them.
+fn rebuilds_whole(job: &Job, table: &TableFacts) -> bool {
+    let limited = |placed: &Placed<'_>| is_limited(placed.write, &table.schema.fields, &table.partition_by);
+    rebuilds(job, &table.name) && !writes_into(job, &table.name).iter().any(limited)
 }
 
 /// Which rows the input should have to show what the script does.
@@ -281,15 +347,7 @@ pub(crate) fn same_name(a: &str, b: &str) -> bool {
 pub(super) fn all_steps<'a>(steps: &'a [Step], out: &mut Vec<&'a Step>) {
     for step in steps {
         out.push(step);
-        match step {
-            Step::Parallel { branches, .. } => branches.iter().for_each(|branch| all_steps(branch, out)),
-            Step::Stream(stream) => {
-                if let StreamSink::ForeachBatch { steps, .. } = &stream.sink {
-                    all_steps(steps, out);
-                }
-            }
-            _ => {}
-        }
+        step.inner().into_iter().for_each(|inner| all_steps(inner, out));
     }
 }
 
@@ -362,7 +420,8 @@ pub(super) fn names_read(query: &Plan) -> Vec<String> {
         Source::Files { path, .. } => Some(path.clone()),
         _ => None,
     };
-    query.reads().into_iter().filter_map(name).collect()
+    // Rows that the script has collected are no table.
+    query.reads().into_iter().filter_map(name).filter(|name| !name.starts_with("__collected")).collect()
 }
 
 /// The same of a job.

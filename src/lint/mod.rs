@@ -4,19 +4,23 @@
 //! Takes one tree. [`experiment`](mod@experiment) runs a script twice on the engine, over given rows or generated ones; what it
 //! sees is the verdict, in the words of [`Label`].
 
+mod assumed;
 mod comparison;
 mod data;
 mod drift;
 pub mod experiment;
 mod label;
+mod limits;
 mod pipelines;
 mod rewrite;
 mod script;
 mod settings;
 mod snapshot;
 mod statement;
+mod symbols;
 mod tables;
 mod unknown;
+mod worlds;
 
 pub use data::Rows;
 pub(crate) use data::is_day_name;
@@ -131,6 +135,27 @@ impl LintReport {
     /// Whether some finding that is not allowed has at least this severity.
     pub fn fails(&self, from: Severity) -> bool {
         from != Severity::Off && self.findings.iter().any(|f| f.allowed.is_none() && f.severity >= from)
+    }
+
+    /// What is said of some files alone, by their paths.
+    pub fn of_files(mut self, files: &BTreeSet<String>) -> Self {
+        let inside = |path: &str| files.contains(path);
+        let mut places = BTreeMap::new();
+        let mut kept = Vec::new();
+        for (at, finding) in std::mem::take(&mut self.findings).into_iter().enumerate() {
+            if finding.after.span().is_some_and(|span| inside(&span.path)) {
+                places.insert(at, kept.len());
+                kept.push(finding);
+            }
+        }
+        self.findings = kept;
+        self.writes.retain(|write| inside(&write.path));
+        for write in &mut self.writes {
+            write.findings = write.findings.iter().filter_map(|at| places.get(at).copied()).collect();
+        }
+        self.unresolved.retain(|unresolved| unresolved.span.as_ref().is_some_and(|span| inside(&span.path)));
+        self.diagnostics.retain(|diagnostic| diagnostic.path.as_deref().is_some_and(inside));
+        self
     }
 
     /// Findings of a severity that nobody accepted.
@@ -297,7 +322,7 @@ fn verdicts(
     let mut verdicts = Vec::new();
     for target in targets {
         let writes = writes_into(job, &target);
-        if script::only_defines(&writes, !fails) {
+        if script::only_defines(&writes, !fails) || script::is_temporary(&writes) {
             continue;
         }
         let table = tables.iter().find(|table| same_name(&table.name, &target));
@@ -336,7 +361,7 @@ fn verdicts(
 fn observed_of(run: &ScriptRuns, target: &str, writes: &[Placed<'_>]) -> Result<Observed, String> {
     let all = run.observed.as_ref().map_err(|error| error.message.clone())?;
     let mut seen = (all.iter().find(|seen| same_name(&seen.target, target)).cloned())
-        .ok_or_else(|| "its target is not known".to_owned())?;
+        .ok_or_else(|| "no run that could be followed got to it".to_owned())?;
     let Some((error, place)) = seen.error.clone() else { return Ok(seen) };
     let of_job = script::writes(&run.script.job);
     let fails = |placed: &Placed<'_>| script::same_statement(&placed.write.place, &place);

@@ -4,7 +4,7 @@ use super::experiment::{same_name, target_name};
 use super::settings::OVERWRITE_MODE;
 use super::tables::TableFacts;
 use crate::engine::batch::TableKind;
-use crate::model::{BatchWrite, Job, Place, Step, StreamSink, WriteApi, WriteOperation, WriteTarget};
+use crate::model::{self, BatchWrite, Job, Place, Step, StreamSink, WriteApi, WriteOperation, WriteTarget};
 
 /// A script with another way to write, and the code of that way.
 #[derive(Debug, Clone)]
@@ -72,6 +72,12 @@ fn rewritten(steps: &[Step], target: &str, to: (&TableFacts, Way), changed: &mut
                 }
                 StreamSink::Append(_) => step.clone(),
             },
+            Step::Branches { ways, place } => {
+                let changed_way =
+                    |own: &model::Way| model::Way { steps: rewritten(&own.steps, target, to, changed), ..own.clone() };
+                Step::Branches { ways: ways.iter().map(changed_way).collect(), place: place.clone() }
+            }
+            Step::Call { steps } => Step::Call { steps: rewritten(steps, target, to, changed) },
             other => other.clone(),
         })
         .collect()

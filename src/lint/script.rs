@@ -98,6 +98,10 @@ fn collect<'a>(steps: &'a [Step], parallel: bool, in_batch_function: bool, out: 
                     out.push(Placed { write, parallel, in_batch_function, streamed: true, times: 1 });
                 }
             },
+            Step::Branches { ways, .. } => {
+                ways.iter().for_each(|way| collect(&way.steps, parallel, in_batch_function, out));
+            }
+            Step::Call { steps } => collect(steps, parallel, in_batch_function, out),
             _ => {}
         }
     }
@@ -117,6 +121,59 @@ pub fn only_defines(writes: &[Placed<'_>], passes: bool) -> bool {
         _ => false,
     };
     !writes.is_empty() && writes.iter().all(|placed| defines(placed.write))
+}
+
+/// A table that the script makes and drops or renames again, in this order: nobody else sees it.
+pub fn is_temporary(writes: &[Placed<'_>]) -> bool {
+    let renames = |text: &str| {
+        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        words.windows(2).any(|pair| pair == ["rename", "to"])
+    };
+    let gone = |placed: &Placed<'_>| match &placed.write.operation {
+        WriteOperation::DropTable { .. } => true,
+        WriteOperation::Ddl(text) => renames(text),
+        _ => false,
+    };
+    let made = writes.iter().position(|placed| placed.write.query.is_some());
+    let fresh = made.and_then(|at| writes.get(at)).is_some_and(|first| {
+        matches!(first.write.operation, WriteOperation::Create { .. } | WriteOperation::ErrorIfExists)
+            || first.replaces_all()
+            || made.is_some_and(|at| writes.iter().take(at).any(gone))
+    });
+    fresh && writes.last().is_some_and(gone)
+}
+
+/// Rows about the run itself, one a run: a count, a time, a watermark. They are meant to add up.
+pub fn tells_of_the_run(write: &BatchWrite) -> bool {
+    let mut plan = write.query.as_ref();
+    let mut computed = false;
+    while let Some(node) = plan {
+        plan = match &node.node {
+            Node::Project { list, input } => {
+                computed |= list.iter().any(is_computed);
+                Some(input)
+            }
+            Node::WithColumns { columns, input } => {
+                computed |= columns.iter().any(is_computed);
+                Some(input)
+            }
+            Node::SubqueryAlias { input, .. } | Node::Limit { input, .. } => Some(input),
+            Node::Values { rows, .. } => return computed || rows.iter().flatten().any(is_computed),
+            Node::Aggregate { groupings, .. } => return groupings.is_empty(),
+            _ => return false,
+        };
+    }
+    false
+}
+
+/// Not written down in the script.
+fn is_computed(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |inner| {
+        found |= matches!(inner, Expr::Call(_) | Expr::Subquery { .. } | Expr::Opaque(_))
+            || matches!(inner, Expr::Literal { value: Value::String(text), .. } if text.contains('{'));
+    });
+    found
 }
 
 /// Whether each run makes all rows of a table anew: what puts rows there replaces the whole, or comes after they were all removed.

@@ -141,6 +141,11 @@ impl Comparison {
         } else if one.is_some() && two.is_none() {
             labels.insert(Label::UnreadableAtRun2);
         }
+        let emptied =
+            |before: &Snapshot, one: &Snapshot| one.history.is_some() && one.rows.is_empty() && !before.rows.is_empty();
+        if before.zip(one).is_some_and(|(before, one)| emptied(before, one)) {
+            labels.insert(Label::Emptied);
+        }
         let readable = one.is_some() || nothing_there;
         let gone = if readable { beyond(&kb, &k1) } else { Vec::new() };
         let touched: BTreeSet<Vec<Option<String>>> = self.input.iter().map(|row| self.partition(row)).collect();

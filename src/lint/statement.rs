@@ -2,11 +2,11 @@
 //! statement that brought it about.
 
 use super::drift;
-use super::experiment::{Observed, names_read};
+use super::experiment::{Observed, names_read, same_name, target_name};
 use super::label::Label;
 use super::script::{
     Placed, deduplicated, gives_no_rows, guarded, known_by_number, operation_word, rebuilds, replaces_by_predicate,
-    same_statement, writer_word, writes, writes_into,
+    same_statement, tells_of_the_run, writer_word, writes, writes_into,
 };
 use super::settings::overwrite_mode;
 use super::tables::TableFacts;
@@ -95,6 +95,7 @@ impl Target<'_> {
             .fact("writer", writer_word(write.api))
             .fact("partitioned", !partition_columns.is_empty())
             .fact("partition_columns", partition_columns)
+            .fact("logs", operation_word(&write.operation) == "append" && tells_of_the_run(write) && self.is_aside())
             .fact("repeated", placed.in_loop() && !placed.streamed)
             .fact("parallel", parallel && last)
             .fact("empties", placed.empties() && !self.beside.fails)
@@ -116,6 +117,13 @@ impl Target<'_> {
             .places(&Place::unknown(), &write.place);
         change.dataset = Some(QualifiedName::bare(self.name));
         change
+    }
+
+    /// The script writes another table too.
+    fn is_aside(&self) -> bool {
+        writes(self.job)
+            .iter()
+            .any(|placed| target_name(&placed.write.target).is_some_and(|name| !same_name(&name, self.name)))
     }
 
     /// All rows are written down in the script: inline, or in tables that it fills with inline rows anew in each run.

@@ -1,5 +1,6 @@
 //! Which tables and folders a script works on: from `sources:`, from definitions in the repository.
 
+use super::assumed::assumed;
 use super::script::writes_into;
 use crate::engine::Row;
 use crate::engine::batch::{Definition, TableKind, Transform, Warehouse};
@@ -29,6 +30,8 @@ pub struct TableFacts {
 /// Who says that a table is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KnownFrom {
+    /// The script itself, which replaces rows of it by a part.
+    OwnWrites,
     /// `sources:` of the configuration: it is there, with rows of its own.
     Configuration,
     /// `CREATE TABLE` in another script.
@@ -118,8 +121,9 @@ fn in_order(schema: Schema, kind: TableKind, partition_by: &[String]) -> Schema 
     if kind == TableKind::Lake {
         return schema;
     }
-    let by = |field: &Field| partition_by.iter().any(|name| name.eq_ignore_ascii_case(&field.name));
-    let (last, first): (Vec<Field>, Vec<Field>) = schema.fields.into_iter().partition(by);
+    let at = |field: &Field| partition_by.iter().position(|name| name.eq_ignore_ascii_case(&field.name));
+    let (mut last, first): (Vec<Field>, Vec<Field>) = schema.fields.into_iter().partition(|field| at(field).is_some());
+    last.sort_by_key(at);
     Schema { fields: first.into_iter().chain(last).collect(), complete: schema.complete }
 }
 
@@ -138,6 +142,7 @@ pub fn facts(job: &Job, pipeline: &Pipeline, jobs: &[&Job]) -> Vec<TableFacts> {
             }
         }
     }
+    tables.extend(assumed(job, pipeline, &tables));
     tables
 }
 

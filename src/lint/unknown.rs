@@ -7,7 +7,7 @@ use super::experiment::{Experiment, all_steps, names_read, same_name, target_nam
 use super::script::{operation_word, same_statement};
 use super::tables::KnownFrom;
 use crate::engine::ExecutionError;
-use crate::model::{BatchWrite, Place, Plan, QualifiedName, Step, WriteApi};
+use crate::model::{BatchWrite, PATH_TABLE, Place, Plan, QualifiedName, Step, WriteApi};
 
 /// Neither table nor folder is there.
 pub fn is_missing(error: &ExecutionError) -> bool {
@@ -16,7 +16,7 @@ pub fn is_missing(error: &ExecutionError) -> bool {
 
 /// Why a failure is no verdict on the script.
 pub fn excuse(setup: &Experiment<'_>, error: &ExecutionError, place: &Place) -> Option<String> {
-    if is_missing(error) {
+    if is_missing(error) && !is_path_table(setup, place) {
         return needed_before(setup).map(|name| format!("nothing is known of `{name}`"));
     }
     if setup.given.is_none() && tells_of_generated_rows(error, setup) {
@@ -34,6 +34,16 @@ fn tells_of_generated_rows(error: &ExecutionError, setup: &Experiment<'_>) -> bo
     let raised = matches!(error.class.as_str(), "USER_RAISED_EXCEPTION" | "PythonException" | "RuntimeException");
     let own = Named::of(setup.job).constants().any(|text| error.message.contains(&format!("the value {text} ")));
     error.tells_of_values() && !raised && !own
+}
+
+/// The failing statement names a folder as a table, which Spark refuses whatever is there.
+fn is_path_table(setup: &Experiment<'_>, place: &Place) -> bool {
+    let mut steps = Vec::new();
+    all_steps(&setup.job.steps, &mut steps);
+    steps.into_iter().any(|step| match step {
+        Step::Write(write) => same_statement(&write.place, place) && write.options.contains_key(PATH_TABLE),
+        _ => false,
+    })
 }
 
 /// The query and the table do not fit.
@@ -61,7 +71,7 @@ fn namesake<'a>(setup: &'a Experiment<'_>, place: &Place) -> Option<(&'a str, &'
             let bare = QualifiedName::parse(&table.name).schema.is_none();
             (bare && names.iter().any(|name| same_name(name, &table.name))).then_some((&*table.name, &**path))
         }
-        KnownFrom::Configuration => None,
+        KnownFrom::Configuration | KnownFrom::OwnWrites => None,
     })
 }
 

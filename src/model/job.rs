@@ -26,11 +26,33 @@ pub enum Step {
         value: Option<String>,
         place: Place,
     },
+    /// `RESET`: every key of the session is what it was when the session began.
+    Reset {
+        place: Place,
+    },
     Write(Box<BatchWrite>),
+    /// Rows that the script itself looks at (`collect`, `first`, `count`), computed here and not where they are used.
+    Collect {
+        /// The relation that later queries read them as.
+        name: String,
+        query: Box<Plan>,
+        place: Place,
+    },
+    /// The steps of one call of a function: a way that leaves, leaves this.
+    Call {
+        steps: Vec<Step>,
+    },
+    /// Ways of which one is taken: the first whose test holds.
+    Branches {
+        ways: Vec<Way>,
+        place: Place,
+    },
     /// `cache`, `persist`, `checkpoint`, `localCheckpoint`: the frame's rows are kept from the first time they are needed
     /// (`Plan::frame`).
     Materialize {
         frame: u32,
+        /// A checkpoint: what the rows were computed from is forgotten.
+        cuts: bool,
         place: Place,
     },
     /// Steps that threads or a pool run at the same time, in the order in which they start.
@@ -50,6 +72,40 @@ pub enum Step {
         what: String,
         place: Place,
     },
+}
+
+impl Step {
+    /// The lists of steps inside this one, in order.
+    pub fn inner(&self) -> Vec<&[Step]> {
+        match self {
+            Step::Parallel { branches, .. } => branches.iter().map(Vec::as_slice).collect(),
+            Step::Branches { ways, .. } => ways.iter().map(|way| way.steps.as_slice()).collect(),
+            Step::Call { steps } => vec![steps],
+            Step::Stream(stream) => match &stream.sink {
+                StreamSink::ForeachBatch { steps, .. } => vec![steps],
+                StreamSink::Append(_) => Vec::new(),
+            },
+            Step::Conf { .. }
+            | Step::Reset { .. }
+            | Step::Write(_)
+            | Step::Collect { .. }
+            | Step::Materialize { .. }
+            | Step::RemoveFiles { .. }
+            | Step::Unknown { .. } => Vec::new(),
+        }
+    }
+}
+
+/// One way through a condition.
+#[derive(Debug, Clone)]
+pub struct Way {
+    /// As it is written.
+    pub condition: String,
+    /// What decides, where that is in the tables; a way without a test is taken or not, nobody knows.
+    pub test: Option<Expr>,
+    pub steps: Vec<Step>,
+    /// It leaves the function, or the script.
+    pub leaves: bool,
 }
 
 /// A streaming query whose rows a script writes in batches.
@@ -220,6 +276,9 @@ pub struct BatchWrite {
     pub place: Place,
 }
 
+/// The option under which a write keeps that its target is a folder named as a table (``parquet.`path` ``), with the format.
+pub const PATH_TABLE: &str = "path table";
+
 impl BatchWrite {
     pub fn new(target: WriteTarget, api: WriteApi, operation: WriteOperation, place: Place) -> Self {
         BatchWrite {
@@ -240,6 +299,21 @@ impl BatchWrite {
             repetition: Repetition::Once,
             place,
         }
+    }
+
+    /// What decides which rows of the target it touches.
+    pub fn conditions(&self) -> impl Iterator<Item = &Expr> {
+        let own: Vec<&Expr> = match &self.operation {
+            WriteOperation::OverwriteWhere(condition) | WriteOperation::ReplaceOn(condition) => vec![condition],
+            WriteOperation::Delete { condition } | WriteOperation::Update { condition, .. } => {
+                condition.iter().collect()
+            }
+            WriteOperation::Merge(merge) => {
+                std::iter::once(&merge.on).chain(merge.clauses.iter().filter_map(|c| c.condition.as_ref())).collect()
+            }
+            _ => Vec::new(),
+        };
+        own.into_iter().chain(&self.replace_where)
     }
 
     /// What it reads rows by: its query, or the source of a MERGE.

@@ -28,8 +28,8 @@ pub use expr::{
 pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, SinkTarget, StreamWrite};
 pub use indexed::{Index, Indexed};
 pub use job::{
-    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PartitionValue, Repetition, Step, StreamQuery,
-    StreamSink, WriteApi, WriteOperation, WriteTarget,
+    BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PATH_TABLE, PartitionValue, Repetition, Step,
+    StreamQuery, StreamSink, Way, WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
 pub use pipeline::{

@@ -15,7 +15,7 @@ mod selection;
 mod working_tree;
 
 pub use decode::decode;
-pub use open::{Comparison, RevisionError, open, open_default, open_one, root};
+pub use open::{Comparison, Part, RevisionError, open, open_default, open_files, open_one, open_staged, root};
 pub use overlay::Overlay;
 pub use selection::Selection;
 

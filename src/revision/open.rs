@@ -6,6 +6,7 @@ use super::objects::Objects;
 use super::working_tree::WorkingTree;
 use super::{Selection, Tree};
 use git2::{ErrorCode, Index, ObjectType, Oid, Repository};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -128,6 +129,48 @@ pub fn open_one(target: Option<&str>, start: &Path) -> Result<Box<dyn Tree>, Rev
             }
         }
     }
+}
+
+/// A tree with those of its files that are meant, by their paths in it.
+pub struct Part {
+    pub tree: Box<dyn Tree>,
+    pub files: BTreeSet<String>,
+}
+
+/// Opens the working tree that the files lie in, or their folder where that is in no repository.
+///
+/// # Errors
+/// A file that is not in the tree, and as [`open`].
+pub fn open_files(files: &[&str], start: &Path) -> Result<Part, RevisionError> {
+    let (tree, root): (Box<dyn Tree>, PathBuf) = match Git::discover(start) {
+        Ok(repository) if !repository.is_bare() => (Box::new(repository.working_tree()?), root(start)?),
+        _ => (Box::new(open_folder(start)?), start.to_path_buf()),
+    };
+    let root = root.canonicalize().unwrap_or(root);
+    let mut found = BTreeSet::new();
+    for file in files {
+        let unknown = || RevisionError::new(format!("`{file}` is no file of {}", tree.label()));
+        let path = start.join(file).canonicalize().map_err(|_| unknown())?;
+        let path = path.strip_prefix(&root).map_err(|_| unknown())?;
+        let path = path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+        if tree.entry(&path).is_none() {
+            return Err(unknown());
+        }
+        found.insert(path);
+    }
+    Ok(Part { tree, files: found })
+}
+
+/// Opens the index; the files are those that differ from HEAD's.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_staged(start: &Path) -> Result<Part, RevisionError> {
+    let repository = Git::discover(start)?;
+    let (head, tree) = (repository.head()?, repository.staged()?);
+    let changed = |entry: &&super::Entry| head.entry(&entry.path).is_none_or(|old| old.content != entry.content);
+    let files = tree.entries().iter().filter(changed).map(|entry| entry.path.to_string()).collect();
+    Ok(Part { tree: Box::new(tree), files })
 }
 
 fn comparison(before: impl Tree + 'static, after: impl Tree + 'static) -> Comparison {

@@ -40,6 +40,12 @@ impl Case {
         self.at(&["setup", "target", "name"]).and_then(Yaml::as_str).expect("a target").to_owned()
     }
 
+    fn describes_target(&self) -> bool {
+        let target = self.target();
+        let objects = self.at(&["setup", "objects"]).and_then(Yaml::as_sequence).into_iter().flatten();
+        objects.into_iter().any(|object| object.get("name").and_then(Yaml::as_str) == Some(&*target))
+    }
+
     fn expected(&self) -> String {
         let mut labels = self.texts(&["spark", "outcome"]);
         labels.sort();
@@ -90,6 +96,12 @@ fn table(object: &Yaml, configured: &[TableFacts]) -> TableFacts {
             if !hive {
                 facts.schema = write.schema.clone().unwrap_or(facts.schema);
                 facts.partition_by.clone_from(&write.partition_by);
+            }
+            if facts.kind != TableKind::Lake {
+                // The catalog keeps partition columns last, in their order.
+                let partitions = facts.partition_by.clone();
+                let at = |name: &str| partitions.iter().position(|own| own.eq_ignore_ascii_case(name));
+                facts.schema.fields.sort_by_key(|field| at(&field.name).map_or(0, |at| at + 1));
             }
             assert!(matches!(write.operation, WriteOperation::Create { .. }));
         }
@@ -153,6 +165,8 @@ fn same_rows(seen: &Snapshot, moment: &serde_json::Value) -> bool {
 fn check(case: &Case, given: bool) -> String {
     let observed = match run(case, given) {
         Ok(observed) => observed,
+        // Nothing says that the target is there, or is not.
+        Err(error) if error.contains("nothing is known of") && !case.describes_target() => return String::new(),
         Err(error) => return format!("not run: {error}"),
     };
     let target = case.target();
@@ -188,11 +202,16 @@ fn check(case: &Case, given: bool) -> String {
 }
 
 /// Least share of the cases that may agree, by set and by whether the rows are the recorded ones.
-const LEAST: [(&str, &str, f64); 4] = [
+const LEAST: [(&str, &str, f64); 8] = [
     ("batch", "given", 0.95),
     ("batch", "generated", 0.95),
     ("iceberg-batch", "given", 0.95),
     ("iceberg-batch", "generated", 0.90),
+    // Made by combination (examples/record-spark/batch_surface.py), and as practitioners write them.
+    ("batch-surface", "given", 0.80),
+    ("batch-surface", "generated", 0.80),
+    ("batch-practice", "given", 0.80),
+    ("batch-practice", "generated", 0.80),
 ];
 
 /// One test for each case on its recorded rows (`given/batch/NAME`) and on generated ones, and one for the share that agrees.

@@ -23,6 +23,9 @@ pub fn alter(warehouse: &mut Warehouse, key: &str, statement: &str) -> Result<()
             .map(|at| at + pattern.len())
     };
     let rest = |at: usize| words.get(at..).unwrap_or_default().join(" ");
+    if let Some(at) = after(&["rename", "to"]) {
+        return warehouse.rename(key, &rest(at));
+    }
     let Some(lake) = warehouse.lakes.get_mut(key) else {
         return Err(ExecutionError::unsupported(format!("`{statement}` is not executed")));
     };

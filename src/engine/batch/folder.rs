@@ -303,9 +303,6 @@ impl Run<'_> {
     /// `df.write….save(path)`, `INSERT OVERWRITE DIRECTORY`.
     pub(super) fn write_folder(&mut self, write: &BatchWrite, path: &str) -> Result<(), ExecutionError> {
         let base = normalized(path);
-        if write.bucket_by.is_some() {
-            return Err(ExecutionError::new("_LEGACY_ERROR_TEMP_1312", "'save' does not support bucketBy"));
-        }
         let exists = self.warehouse.has_folder(&base);
         match &write.operation {
             WriteOperation::ErrorIfExists if exists => {
@@ -339,7 +336,7 @@ impl Run<'_> {
             }
         }
         let replaces = overwrite && !dynamic;
-        let reads_itself = replaces && self.reads_under(&plan, &base);
+        let reads_itself = replaces && self.last_stage_reads(&plan.plan, &base);
         if reads_itself {
             self.warehouse.remove_under(&base);
             return Err(ExecutionError::new(

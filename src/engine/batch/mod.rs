@@ -23,7 +23,7 @@ pub use warehouse::{Contents, Definition, TableKind, Warehouse};
 
 use super::error::ExecutionError;
 use super::row::Rows;
-use crate::model::{BatchWrite, Job, Place, Step, WriteOperation, WriteTarget};
+use crate::model::{BatchWrite, Job, PATH_TABLE, Place, Step, Way, WriteOperation, WriteTarget};
 use query::Run;
 use std::collections::BTreeMap;
 
@@ -79,19 +79,55 @@ pub fn run_job(job: &Job, warehouse: &mut Warehouse, version: (u32, u32), clock:
 type Failed = (ExecutionError, Place);
 
 impl Run<'_> {
-    fn steps(&mut self, steps: &[Step]) -> Result<(), Failed> {
+    /// Whether the steps were run to their end, and not left before.
+    fn steps(&mut self, steps: &[Step]) -> Result<bool, Failed> {
         for step in steps {
-            self.step(step)?;
+            let goes_on = match step {
+                Step::Branches { ways, place } => self.branches(ways, place)?,
+                Step::Call { steps } => self.steps(steps).map(|_| true)?,
+                other => self.step(other).map(|()| true)?,
+            };
+            if !goes_on {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Takes the first way whose test holds; the last needs none.
+    fn branches(&mut self, ways: &[Way], place: &Place) -> Result<bool, Failed> {
+        for (at, way) in ways.iter().enumerate() {
+            let taken = match &way.test {
+                Some(test) => self.holds(test).map_err(|error| (error, place.clone()))?,
+                None if at + 1 == ways.len() => true,
+                None => {
+                    let reason = format!("whether `{}` holds is not known", way.condition);
+                    return Err((ExecutionError::unsupported(reason), place.clone()));
+                }
+            };
+            if taken {
+                return Ok(self.steps(&way.steps)? && !way.leaves);
+            }
+        }
+        Ok(true)
     }
 
     fn step(&mut self, step: &Step) -> Result<(), Failed> {
         match step {
             Step::Conf { key, value, place } => self.configure(key, value.as_deref()).map_err(|e| (e, place.clone())),
+            Step::Reset { .. } => {
+                self.conf.clone_from(&self.initial);
+                Ok(())
+            }
+            Step::Collect { name, query, place } => self.collect(name, query).map_err(|e| (e, place.clone())),
+            // Followed where lists of steps are run.
+            Step::Branches { .. } | Step::Call { .. } => self.steps(std::slice::from_ref(step)).map(drop),
             Step::Write(write) => self.write(write).map_err(|e| (e, write.place.clone())),
-            Step::Materialize { frame, .. } => {
+            Step::Materialize { frame, cuts, .. } => {
                 self.kept.insert(*frame, None);
+                if *cuts {
+                    self.cut.insert(*frame);
+                }
                 Ok(())
             }
             Step::Parallel { branches, .. } => {
@@ -178,6 +214,14 @@ impl Run<'_> {
             }
             WriteTarget::Table(name) if name.is_template() => {
                 Err(ExecutionError::unsupported(format!("the table's name is not known: {name}")))
+            }
+            // Only sources with a catalog of their own take statements on a path.
+            WriteTarget::Path(path)
+                if write.options.contains_key(PATH_TABLE)
+                    && !self.is_lake_target(&write.target, write.format.as_deref()) =>
+            {
+                let message = format!("{path} is no table: INSERT OVERWRITE DIRECTORY writes a folder");
+                Err(ExecutionError::new("TABLE_OR_VIEW_NOT_FOUND", message))
             }
             WriteTarget::Path(path) => match self.is_lake_target(&write.target, write.format.as_deref()) {
                 true => self.write_lake(write, path),

@@ -8,11 +8,11 @@ use crate::engine::operators::{Tables, run_batch};
 use crate::engine::row::Rows;
 use crate::engine::session::Session;
 use crate::model::{
-    BatchWrite, Dataset, DatasetKind, Expr, Flow, FlowKind, Node, Pipeline, PipelineKind, Place, Plan, Platform,
-    QualifiedName, Read, Schema, Source, SourceFacts, Step, Workspace,
+    BatchWrite, Dataset, DatasetKind, Expr, Flow, FlowKind, JoinKind, Node, Pipeline, PipelineKind, Place, Plan,
+    Platform, QualifiedName, Read, Schema, Source, SourceFacts, Step, Workspace,
 };
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A session and the warehouse it works on.
 pub struct Run<'a> {
@@ -20,8 +20,14 @@ pub struct Run<'a> {
     pub version: (u32, u32),
     pub clock: i64,
     pub conf: BTreeMap<String, String>,
+    /// The configuration that the session began with: what `RESET` goes back to.
+    pub initial: BTreeMap<String, String>,
+    /// Collections of rows that cannot be computed here, with the reason.
+    not_collected: BTreeMap<String, ExecutionError>,
     /// Rows of frames that are kept once they have been computed (`cache`).
     pub kept: BTreeMap<u32, Option<Rows>>,
+    /// Those of them of which Spark forgets what they were computed from (`checkpoint`).
+    pub cut: BTreeSet<u32>,
     /// Relations that exist for one statement: a batch of a stream, a MERGE's sides.
     pub relations: BTreeMap<String, Rows>,
     /// Snapshots that a concurrent writer started on.
@@ -55,7 +61,10 @@ impl<'a> Run<'a> {
             version,
             clock,
             conf: BTreeMap::new(),
+            initial: BTreeMap::new(),
+            not_collected: BTreeMap::new(),
             kept: BTreeMap::new(),
+            cut: BTreeSet::new(),
             relations: BTreeMap::new(),
             base: BTreeMap::new(),
             ahead: BTreeMap::new(),
@@ -189,6 +198,31 @@ impl<'a> Run<'a> {
         self.execute(&resolved)
     }
 
+    /// Keeps the rows that a script looks at. What cannot be computed here matters only where it is used.
+    pub fn collect(&mut self, name: &str, query: &Plan) -> Result<(), ExecutionError> {
+        match self.query(query) {
+            Ok(rows) => drop(self.relations.insert(name.to_owned(), rows)),
+            Err(error) if error.is_unsupported() => drop(self.not_collected.insert(name.to_owned(), error)),
+            // A table of metadata, or one of which nothing is known.
+            Err(error) if matches!(error.class.as_str(), "TABLE_OR_VIEW_NOT_FOUND" | "PATH_NOT_FOUND") => {
+                let reason =
+                    ExecutionError::unsupported(format!("what the script reads there is not known: {}", error.message));
+                self.not_collected.insert(name.to_owned(), reason);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Whether a condition on collected rows holds.
+    pub fn holds(&mut self, test: &Expr) -> Result<bool, ExecutionError> {
+        let one = Plan::at(Node::Values { rows: vec![Vec::new()], schema: Schema::new(Vec::new()) }, Place::unknown());
+        let list = vec![test.clone().alias("holds")];
+        let rows = self.query(&Plan::at(Node::Project { list, input: Box::new(one) }, Place::unknown()))?;
+        let value = rows.rows.first().and_then(|row| row.first().cloned());
+        Ok(value == Some(crate::model::Value::Boolean(true)))
+    }
+
     /// The plan with the rows of kept frames in the place of what computes them.
     fn with_kept(&mut self, plan: &Plan) -> Result<Plan, ExecutionError> {
         let mut plan = plan.clone();
@@ -220,26 +254,70 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Whether a write's query reads a table as Spark's analysis sees it, which knows nothing of cached rows.
+    pub fn analysis_reads(&self, write: &BatchWrite, base: &str) -> bool {
+        let cut = |plan: &Plan| plan.frame.is_some_and(|frame| self.cut.contains(&frame));
+        let mut pending: Vec<&Plan> = write.query.iter().collect();
+        while let Some(plan) = pending.pop() {
+            if !cut(plan) {
+                pending.extend(plan.inputs());
+                if self.node_reads_under(plan, base) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Whether the query reads files below a folder, outside of subqueries.
     pub fn reads_under(&self, resolved: &Resolved, base: &str) -> bool {
         let mut found = false;
-        resolved.plan.walk(&mut |plan| {
-            if let Node::Read(read) = &plan.node {
-                found |= match &read.source {
-                    Source::Files { path, .. } => {
-                        let path = normalized(path);
-                        let below = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|r| r.starts_with('/'));
-                        below(&path, base) || below(base, &path)
-                    }
-                    Source::Table(name) => {
-                        let key = self.warehouse.resolve(name);
-                        self.warehouse.definition(&key).is_some_and(|table| table.location == base)
-                    }
-                    _ => false,
-                };
-            }
-        });
+        resolved.plan.walk(&mut |plan| found |= self.node_reads_under(plan, base));
         found
+    }
+
+    /// Whether the last stage of a query reads files below a folder: adaptive execution has run what lies below an exchange before
+    /// a command begins (`InsertAdaptiveSparkPlan`). One side of a join of small tables is broadcast.
+    pub fn last_stage_reads(&self, plan: &Plan, base: &str) -> bool {
+        let windowed = |expr: &Expr| {
+            let mut found = false;
+            expr.walk(&mut |inner| found |= matches!(inner, Expr::Window { .. }));
+            found
+        };
+        let exchanged = matches!(
+            plan.node,
+            Node::Aggregate { .. }
+                | Node::Distinct { .. }
+                | Node::Deduplicate { .. }
+                | Node::Window { .. }
+                | Node::Sort { .. }
+        );
+        if exchanged || plan.expressions().into_iter().any(windowed) {
+            return false;
+        }
+        match &plan.node {
+            Node::Join { kind: JoinKind::LeftOuter | JoinKind::LeftSemi | JoinKind::LeftAnti, left, .. } => {
+                self.last_stage_reads(left, base)
+            }
+            Node::Join { kind: JoinKind::RightOuter, right, .. } => self.last_stage_reads(right, base),
+            _ => self.node_reads_under(plan, base) || plan.inputs().into_iter().any(|p| self.last_stage_reads(p, base)),
+        }
+    }
+
+    fn node_reads_under(&self, plan: &Plan, base: &str) -> bool {
+        let Node::Read(read) = &plan.node else { return false };
+        match &read.source {
+            Source::Files { path, .. } => {
+                let path = normalized(path);
+                let below = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|r| r.starts_with('/'));
+                below(&path, base) || below(base, &path)
+            }
+            Source::Table(name) => {
+                let key = self.warehouse.resolve(name);
+                self.warehouse.definition(&key).is_some_and(|table| table.location == base)
+            }
+            _ => false,
+        }
     }
 
     fn scan_now(&self, read: &Read) -> Result<Rows, ExecutionError> {
@@ -247,6 +325,9 @@ impl<'a> Run<'a> {
             Source::Table(name) => {
                 if let Some(rows) = self.relations.get(&name.name) {
                     return Ok(rows.clone());
+                }
+                if let Some(error) = self.not_collected.get(&name.name) {
+                    return Err(error.clone());
                 }
                 let key = self.warehouse.resolve(name);
                 let Some(definition) = self.warehouse.definition(&key) else {

@@ -4,7 +4,7 @@ use super::folder::{Layout, by_folder};
 use super::partition::{self, Transform};
 use super::query::{Resolved, Run};
 use super::resolve::{Matching, assign, position};
-use super::warehouse::{Definition, TableKind};
+use super::warehouse::{Definition, TableKind, managed_location};
 use crate::engine::error::ExecutionError;
 use crate::engine::row::{Row, Rows};
 use crate::functions;
@@ -58,7 +58,7 @@ impl Run<'_> {
             WriteOperation::Ignore => Ok(()),
             WriteOperation::Overwrite => {
                 let query = self.plan_of(write)?;
-                if self.reads_under(&query, &table.location) {
+                if self.analysis_reads(write, &table.location) {
                     return Err(refused("UNSUPPORTED_OVERWRITE.TABLE", format!("{key} is also being read from")));
                 }
                 let rows = self.execute(&query)?;
@@ -67,6 +67,11 @@ impl Run<'_> {
                 Ok(())
             }
             WriteOperation::Append => {
+                let format = write.format.as_ref().unwrap_or(&self.warehouse.default_format);
+                if !format.eq_ignore_ascii_case(&table.format) && table.kind == TableKind::Files {
+                    let message = format!("{key} is a table of {}, and the writer's format is {format}", table.format);
+                    return Err(refused("_LEGACY_ERROR_TEMP_1159", message));
+                }
                 let rows = self.rows_of(write)?;
                 append_fits(&rows.schema, write, &table)?;
                 let rows = assign(&rows, &table.schema, Matching::Name)?;
@@ -104,7 +109,7 @@ impl Run<'_> {
             schema: schema.clone(),
             partition_by,
             bucketed: write.bucket_by.is_some(),
-            location: write.options.get("location").cloned().unwrap_or_else(|| format!("warehouse/{key}")),
+            location: write.options.get("location").cloned().unwrap_or_else(|| managed_location(key)),
             properties: BTreeMap::new(),
         };
         let table_rows = assign(&rows, &schema, Matching::NameWithDefaults).unwrap_or_default();
@@ -170,9 +175,6 @@ impl Run<'_> {
         table: &Definition,
         overwrite: bool,
     ) -> Result<(), ExecutionError> {
-        if write.api == WriteApi::InsertInto && !write.partition_by.is_empty() {
-            return Err(refused("PARTITION_BY_NOT_ALLOWED_WITH_INSERT_INTO", "insertInto takes no partitionBy"));
-        }
         let fixed = self.partition_texts(&write.partition, table)?;
         let if_not_exists = write.options.contains_key("if not exists");
         if if_not_exists && fixed.len() < table.partition_by.len() {
@@ -199,7 +201,7 @@ impl Run<'_> {
         }
         let dynamic = overwrite && open && (table.kind == TableKind::Hive || self.dynamic_session());
         let query = self.plan_of(write)?;
-        if overwrite && (!dynamic || table.kind == TableKind::Hive) && self.reads_under(&query, &table.location) {
+        if overwrite && (!dynamic || table.kind == TableKind::Hive) && self.analysis_reads(write, &table.location) {
             return Err(refused("UNSUPPORTED_OVERWRITE.TABLE", format!("{key} is also being read from")));
         }
         if if_not_exists && self.paths_of(table, &fixed).next().is_some() {
@@ -360,6 +362,9 @@ fn append_fits(schema: &Schema, write: &BatchWrite, table: &Definition) -> Resul
     let given: Vec<String> = write.partition_by.iter().map(|column| column.to_lowercase()).collect();
     if own != given {
         return Err(refused("_LEGACY_ERROR_TEMP_1163", "the partitioning of the writer is not that of the table"));
+    }
+    if write.bucket_by.is_some() != table.bucketed {
+        return Err(refused("_LEGACY_ERROR_TEMP_1164", "the bucketing of the writer is not that of the table"));
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ impl Run<'_> {
         match &stream.sink {
             StreamSink::ForeachBatch { batch, steps } => {
                 self.relations.insert(batch.clone(), rows);
-                self.steps(steps).map_err(|(error, _)| error)
+                self.steps(steps).map(drop).map_err(|(error, _)| error)
             }
             StreamSink::Append(write) if self.is_lake_target(&write.target, write.format.as_deref()) => {
                 self.write_to_lake(write, rows, stream.output_mode)

@@ -203,6 +203,36 @@ impl Warehouse {
         self.checkpoints.retain(|folder, _| !inside(folder));
     }
 
+    /// Gives a table another name; a managed table's files move with it.
+    ///
+    /// # Errors
+    /// The table is not there, or another has the new name.
+    pub(super) fn rename(&mut self, key: &str, name: &str) -> Result<(), ExecutionError> {
+        let to = QualifiedName::parse(name).key();
+        if self.tables.contains_key(&to) {
+            let message = format!("{to} is there already");
+            return Err(ExecutionError::new("TABLE_OR_VIEW_ALREADY_EXISTS", message));
+        }
+        let Some(mut definition) = self.tables.remove(key) else {
+            return Err(ExecutionError::new("TABLE_OR_VIEW_NOT_FOUND", format!("{key} is not there")));
+        };
+        if let Some(lake) = self.lakes.remove(key) {
+            self.lakes.insert(to.clone(), lake);
+        }
+        let old = managed_location(key);
+        if definition.location == old {
+            definition.location = managed_location(&to);
+            let files = std::mem::take(&mut self.files);
+            let moved = |path: String| match path.strip_prefix(&old) {
+                Some(rest) if rest.starts_with('/') => format!("{}{rest}", definition.location),
+                _ => path,
+            };
+            self.files = files.into_iter().map(|(path, file)| (moved(path), file)).collect();
+        }
+        self.tables.insert(to, definition);
+        Ok(())
+    }
+
     /// Runs DDL on a table before or between runs of a job.
     ///
     /// # Errors
@@ -216,4 +246,9 @@ impl Warehouse {
 /// A path in one spelling.
 pub fn normalized(path: &str) -> String {
     crate::engine::catalog::normalized(path)
+}
+
+/// Where a table lies that says nothing of its place.
+pub fn managed_location(key: &str) -> String {
+    format!("warehouse/{key}")
 }

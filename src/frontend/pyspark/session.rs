@@ -3,7 +3,7 @@
 use super::{frame, option_text, reader, types, window};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
-use crate::frontend::python::value::{Arguments, Partial, Reader, Udf, Value};
+use crate::frontend::python::value::{Arguments, List, Partial, Reader, Udf, Value};
 use crate::model::{DataType, Expr, Field, Node, Place, Plan, Schema};
 use std::rc::Rc;
 
@@ -142,20 +142,20 @@ fn sql(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -> Eval<Value> 
             text = text.replace(&format!("{{{key}}}"), &shown);
         }
     }
+    let mut bound = Vec::new();
+    if let Some(Value::Dict(dict)) = arguments.get(1, "args").cloned() {
+        let items = dict.borrow().items.clone();
+        for (key, value) in items {
+            let key = key.render_string().unwrap_or_default().to_string();
+            bound.push((key, super::column::operand(interpreter, &value, place)));
+        }
+    }
     let first = text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_lowercase();
     if matches!(first.as_str(), "select" | "with" | "from" | "values" | "table" | "") {
-        let mut bound = Vec::new();
-        if let Some(Value::Dict(dict)) = arguments.get(1, "args").cloned() {
-            let items = dict.borrow().items.clone();
-            for (key, value) in items {
-                let key = key.render_string().unwrap_or_default().to_string();
-                bound.push((key, super::column::operand(interpreter, &value, place)));
-            }
-        }
         let plan = sql_text::query(interpreter, &text, &bound, place);
         return Ok(frame(interpreter, plan));
     }
-    sql_text::statement(interpreter, &text, place);
+    sql_text::statement(interpreter, &text, &bound, place);
     let reason = "the rows of a SQL command are only known at run time";
     Ok(interpreter.unknown("sql", "runtime-data", reason, place.clone()))
 }
@@ -188,7 +188,8 @@ fn create_data_frame(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -
     };
     let data = arguments.get(0, "data").cloned().unwrap_or(Value::None);
     let known = interpreter.items_of(&data).filter(|list| !list.open && list.items.len() <= 1_000);
-    let Some(list) = known.filter(|list| !list.items.iter().any(|row| holds_unknown(row, 4))) else {
+    let followed = |list: &List| interpreter.job.is_on() || !list.items.iter().any(|row| holds_unknown(row, 4));
+    let Some(list) = known.filter(followed) else {
         return Ok(runtime_rows(interpreter, schema, arguments));
     };
     let mut rows = Vec::new();

@@ -1,6 +1,6 @@
 //! Identities of DataFrames inside one plan: only those that some column refers to, numbered in order of appearance.
 
-use crate::model::{Expr, JoinOn, Node, Plan};
+use crate::model::{BatchWrite, Expr, JoinOn, MergeAction, Node, Plan, WriteOperation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Renumbers [`Plan::frame`] and the columns that refer to it, so that the same query has the same plan on both sides of an edit.
@@ -54,6 +54,84 @@ fn rename(expr: Expr, numbers: &BTreeMap<u32, u32>) -> Expr {
         }
         other => other.map_children(&mut |child| rename(child, numbers)),
     }
+}
+
+/// Replaces what `put` has something for, in subqueries too.
+pub fn replace(expr: Expr, put: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+    if let Some(value) = put(&expr) {
+        return value;
+    }
+    match expr.map_children(&mut |child| replace(child, put)) {
+        Expr::Subquery { kind, mut plan } => {
+            replace_in_plan(&mut plan, put);
+            Expr::Subquery { kind, plan }
+        }
+        other => other,
+    }
+}
+
+pub fn replace_in_plan(plan: &mut Plan, put: &dyn Fn(&Expr) -> Option<Expr>) {
+    map_expressions(plan, &mut |expr| replace(expr, put));
+}
+
+/// The same in everything that a write is made of.
+pub fn replace_in_write(write: &mut BatchWrite, put: &dyn Fn(&Expr) -> Option<Expr>) {
+    let in_place = |expr: &mut Expr| *expr = replace(std::mem::replace(expr, Expr::null()), put);
+    write.query.iter_mut().for_each(|query| replace_in_plan(query, put));
+    write.partition.iter_mut().filter_map(|item| item.value.as_mut()).for_each(in_place);
+    write.replace_where.iter_mut().for_each(in_place);
+    match &mut write.operation {
+        WriteOperation::OverwriteWhere(condition) | WriteOperation::ReplaceOn(condition) => in_place(condition),
+        WriteOperation::Delete { condition } => condition.iter_mut().for_each(in_place),
+        WriteOperation::Update { assignments, condition } => {
+            assignments.iter_mut().map(|(_, value)| value).chain(condition).for_each(in_place);
+        }
+        WriteOperation::Truncate { partition } => {
+            partition.iter_mut().filter_map(|item| item.value.as_mut()).for_each(in_place);
+        }
+        WriteOperation::DropPartition { partitions } => {
+            partitions.iter_mut().flatten().filter_map(|item| item.value.as_mut()).for_each(in_place);
+        }
+        WriteOperation::Merge(merge) => {
+            replace_in_plan(&mut merge.source, put);
+            in_place(&mut merge.on);
+            for clause in &mut merge.clauses {
+                clause.condition.iter_mut().for_each(in_place);
+                match &mut clause.action {
+                    MergeAction::Update(assignments) => {
+                        assignments.iter_mut().map(|(_, value)| value).for_each(in_place);
+                    }
+                    MergeAction::Insert { values, .. } => values.iter_mut().for_each(in_place),
+                    MergeAction::Delete | MergeAction::UpdateAll | MergeAction::InsertAll => {}
+                }
+            }
+        }
+        WriteOperation::Append
+        | WriteOperation::Overwrite
+        | WriteOperation::OverwritePartitions
+        | WriteOperation::ReplaceUsing(_)
+        | WriteOperation::Create { .. }
+        | WriteOperation::Replace
+        | WriteOperation::ErrorIfExists
+        | WriteOperation::Ignore
+        | WriteOperation::DropTable { .. }
+        | WriteOperation::Ddl(_)
+        | WriteOperation::Invalid { .. } => {}
+    }
+}
+
+/// The value of a session variable, where an expression is its name: `x`, `session.x`.
+pub fn variable(expr: &Expr, variables: &BTreeMap<String, Expr>) -> Option<Expr> {
+    let Expr::Column(column) = expr else { return None };
+    let name = match column.parts.as_slice() {
+        [name] => name,
+        [session, name] if session.eq_ignore_ascii_case("session") => name,
+        [system, session, name] if system.eq_ignore_ascii_case("system") && session.eq_ignore_ascii_case("session") => {
+            name
+        }
+        _ => return None,
+    };
+    variables.get(&name.to_lowercase()).cloned()
 }
 
 /// Expressions of a node itself, mutable: those a frontend can make.

@@ -14,7 +14,7 @@
 
 pub(in crate::frontend) mod builtins;
 pub(in crate::frontend) mod content;
-pub(in crate::frontend) mod frames;
+pub(crate) mod frames;
 pub(in crate::frontend) mod interpret;
 pub(in crate::frontend) mod scope;
 pub(in crate::frontend) mod sql_text;

@@ -1,10 +1,11 @@
 //! SQL text inside Python, handed to the SQL frontend.
 
+use super::frames;
 use super::interpret::Interpreter;
 use crate::frontend::origin::Origin;
 use crate::frontend::pyspark::batch;
 use crate::frontend::sql::{self, Context, Problems, Session, Statement};
-use crate::model::{DataType, Expr, GeneratedColumn, Place, Plan, Schema, WriteOperation};
+use crate::model::{DataType, Expr, GeneratedColumn, Place, Plan, Schema, Step, WriteOperation};
 use std::rc::Rc;
 
 impl<'a> Interpreter<'a> {
@@ -29,22 +30,20 @@ pub fn query(interpreter: &mut Interpreter<'_>, text: &str, arguments: &[(String
     let parsed = sql::parse_query(text, &interpreter.sql_context(place));
     interpreter.keep_problems(parsed.problems);
     let mut plan = parsed.value;
-    if !arguments.is_empty() {
-        super::frames::map_expressions(&mut plan, &mut |expr| bind(expr, arguments));
-    }
+    frames::replace_in_plan(&mut plan, &|expr| known(interpreter, expr, arguments));
     with_views(interpreter, plan)
 }
 
-/// Puts arguments in where the SQL frontend left their markers.
-fn bind(expr: Expr, arguments: &[(String, Expr)]) -> Expr {
-    match &expr {
-        Expr::Opaque(opaque) if opaque.args.is_empty() => {
-            let name = opaque.name.strip_prefix(':');
-            let value = arguments.iter().find(|(key, _)| Some(key.as_str()) == name).map(|(_, value)| value.clone());
-            value.unwrap_or(expr)
-        }
-        _ => expr.map_children(&mut |child| bind(child, arguments)),
+/// What an expression of a SQL text stands for: an argument behind its marker, a session variable, a value that the script has
+/// computed and put into the text.
+fn known(interpreter: &Interpreter<'_>, expr: &Expr, arguments: &[(String, Expr)]) -> Option<Expr> {
+    if let Expr::Opaque(opaque) = expr
+        && let Some(name) = opaque.name.strip_prefix(':').filter(|_| opaque.args.is_empty())
+    {
+        return arguments.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     }
+    let computed = batch::collected::value(interpreter, expr);
+    computed.or_else(|| frames::variable(expr, &interpreter.job.variables))
 }
 
 /// Temporary views that a query reads, as common table expressions around it.
@@ -70,7 +69,7 @@ fn with_views(interpreter: &Interpreter<'_>, plan: Plan) -> Plan {
 pub fn expression(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) -> Expr {
     let parsed = sql::parse_expression(text, &interpreter.sql_context(place));
     interpreter.keep_problems(parsed.problems);
-    parsed.value
+    frames::replace(parsed.value, &|expr| known(interpreter, expr, &[]))
 }
 
 pub fn data_type(text: &str) -> Option<DataType> {
@@ -99,7 +98,7 @@ impl Interpreter<'_> {
         let mut session = std::mem::take(&mut self.sql_session);
         if self.job.is_on() {
             self.sql_session = session;
-            run(self, text, &context, None);
+            run(self, text, &context, (None, &[]));
             return;
         }
         let definitions = sql::define(text, &context, &mut session);
@@ -109,20 +108,27 @@ impl Interpreter<'_> {
 }
 
 /// A command: a temporary view is kept, anything else has no rows to follow.
-pub fn statement(interpreter: &mut Interpreter<'_>, text: &str, place: &Place) {
+pub fn statement(interpreter: &mut Interpreter<'_>, text: &str, arguments: &[(String, Expr)], place: &Place) {
     let context = interpreter.sql_context(place);
-    run(interpreter, text, &context, Some(place));
+    run(interpreter, text, &context, (Some(place), arguments));
 }
 
-/// Each statement of a text, at its own place where `call` is none: text inside a call has no lines of its own.
-fn run(interpreter: &mut Interpreter<'_>, text: &str, context: &Context<'_>, call: Option<&Place>) {
+/// Each statement of a text, at its own place where none is given: text inside a call has no lines of its own.
+fn run(
+    interpreter: &mut Interpreter<'_>,
+    text: &str,
+    context: &Context<'_>,
+    (call, arguments): (Option<&Place>, &[(String, Expr)]),
+) {
     let mut session = Session::default();
     let script = sql::parse_statements(text, context, &mut session);
     for (statement, own) in script.statements {
         let place = call.unwrap_or(&own);
         match statement {
             Statement::Dataset { dataset, flow: Some(flow) } if dataset.kind == crate::model::DatasetKind::View => {
-                let plan = with_views(interpreter, flow.plan);
+                let mut plan = flow.plan;
+                frames::replace_in_plan(&mut plan, &|expr| known(interpreter, expr, arguments));
+                let plan = with_views(interpreter, plan);
                 interpreter.views.insert(dataset.name.key(), Rc::new(plan));
             }
             Statement::Set { key, value } => {
@@ -132,7 +138,13 @@ fn run(interpreter: &mut Interpreter<'_>, text: &str, context: &Context<'_>, cal
                     None => drop(interpreter.conf.remove(&key)),
                 }
             }
+            Statement::Reset => interpreter.job.push(Step::Reset { place: place.clone() }),
+            Statement::Variable { name, value } => {
+                let value = frames::replace(value, &|expr| known(interpreter, expr, arguments));
+                interpreter.job.variables.insert(name, value);
+            }
             Statement::Write(mut write) => {
+                frames::replace_in_write(&mut write, &|expr| known(interpreter, expr, arguments));
                 write.query = write.query.take().map(|query| with_views(interpreter, query));
                 if let WriteOperation::Merge(merge) = &mut write.operation {
                     merge.source = with_views(interpreter, merge.source.clone());

@@ -42,6 +42,24 @@ pub struct Unknown {
     pub columns: Vec<Rc<Expr>>,
     /// Content of the repository's code behind it.
     pub content: u64,
+    /// Rows of a table that a script has collected.
+    pub rows: Option<Collected>,
+}
+
+/// What a script holds of a query's rows.
+#[derive(Debug, Clone)]
+pub enum Collected {
+    Rows(Relation),
+    FirstRow(Relation),
+}
+
+/// Kept rows under a name of their own, with their columns where the code says them.
+#[derive(Debug, Clone)]
+pub struct Relation {
+    pub name: String,
+    pub columns: Option<Vec<String>>,
+    /// It has one column.
+    pub single: bool,
 }
 
 /// A value on which an unknown condition decides.
@@ -50,6 +68,8 @@ pub struct Choice {
     pub name: Arc<str>,
     /// The condition, as written.
     pub condition: Arc<str>,
+    /// What decides for the first of two options, where that is in tables.
+    pub test: Option<Expr>,
     pub options: Vec<Value>,
     pub place: Place,
 }

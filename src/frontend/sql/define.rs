@@ -29,7 +29,8 @@ pub fn define(text: &str, context: &Context, session: &mut Session) -> Definitio
             }
             Statement::Other { what, matters } => outside(&what, matters, &place, &mut problems),
             Statement::Query(_) => outside("a query", false, &place, &mut problems),
-            Statement::Set { .. } | Statement::Use { .. } | Statement::Broken => {}
+            Statement::Variable { .. } => outside("a session variable", true, &place, &mut problems),
+            Statement::Set { .. } | Statement::Reset | Statement::Use { .. } | Statement::Broken => {}
         }
     }
     definitions.diagnostics = problems.diagnostics;

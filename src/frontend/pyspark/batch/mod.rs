@@ -2,6 +2,7 @@
 //!
 //! Records [`Step`]s in the order in which the code would run them; does nothing while a pipeline is read.
 
+pub mod collected;
 mod delta;
 mod thread;
 mod writer;
@@ -13,37 +14,84 @@ pub use writer::{stream, writer_method};
 use crate::frontend::pyspark::option_text;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Frame, Value};
-use crate::model::{BatchWrite, DataType, Expr, Place, QualifiedName, Step, WriteApi, WriteOperation, WriteTarget};
+use crate::model::{
+    BatchWrite, DataType, Expr, Place, QualifiedName, Step, Way, WriteApi, WriteOperation, WriteTarget,
+};
+use std::collections::BTreeMap;
 
 /// Steps recorded so far; inner lists are open while a branch of them runs.
 #[derive(Debug, Default)]
 pub struct Recorder {
     recording: bool,
     open: Vec<Vec<Step>>,
-    next_batch: u32,
+    next_relation: u32,
+    /// Values made of collected rows that went into texts, by number.
+    placeholders: Vec<Expr>,
+    /// SQL's session variables, by lower-case name.
+    pub variables: BTreeMap<String, Expr>,
+}
+
+/// A point between two steps of one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    depth: usize,
+    length: usize,
 }
 
 impl Recorder {
     pub fn start() -> Self {
-        Recorder { recording: true, open: vec![Vec::new()], next_batch: 0 }
+        Recorder { recording: true, open: vec![Vec::new()], ..Recorder::default() }
     }
 
     pub fn is_on(&self) -> bool {
         self.recording
     }
 
-    fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: Step) {
         if let (true, Some(steps)) = (self.recording, self.open.last_mut()) {
             steps.push(step);
         }
     }
 
-    fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.open.push(Vec::new());
     }
 
-    fn end(&mut self) -> Vec<Step> {
+    pub fn end(&mut self) -> Vec<Step> {
         self.open.pop().unwrap_or_default()
+    }
+
+    /// Steps of the innermost open list so far.
+    pub fn mark(&self) -> Mark {
+        Mark { depth: self.open.len(), length: self.open.last().map_or(0, Vec::len) }
+    }
+
+    /// Takes the steps since a mark off.
+    pub fn since(&mut self, mark: Mark) -> Vec<Step> {
+        match self.open.last_mut() {
+            Some(steps) if mark.length <= steps.len() => steps.split_off(mark.length),
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn extend(&mut self, steps: Vec<Step>) {
+        steps.into_iter().for_each(|step| self.push(step));
+    }
+
+    /// Adds the steps of a call: as they are, unless some way through them leaves it.
+    pub fn call(&mut self, steps: Vec<Step>) {
+        if may_leave(&steps) {
+            self.push(Step::Call { steps });
+        } else {
+            self.extend(steps);
+        }
+    }
+
+    /// Adds the ways through a condition, unless no way does anything.
+    pub fn branch(&mut self, ways: Vec<Way>, place: Place) {
+        if ways.iter().any(|way| !way.steps.is_empty() || way.leaves) {
+            self.push(Step::Branches { ways, place });
+        }
     }
 
     /// Everything recorded.
@@ -70,9 +118,9 @@ impl Interpreter<'_> {
 }
 
 /// `cache()` and its like keep a frame's rows.
-pub fn materialize(interpreter: &mut Interpreter<'_>, frame: &Frame, place: &Place) {
+pub fn materialize(interpreter: &mut Interpreter<'_>, frame: &Frame, cuts: bool, place: &Place) {
     if let Some(frame) = frame.plan.frame {
-        interpreter.job.push(Step::Materialize { frame, place: place.clone() });
+        interpreter.job.push(Step::Materialize { frame, cuts, place: place.clone() });
     }
 }
 
@@ -185,4 +233,11 @@ pub fn returned_argument(
 
 fn is_division_by_zero(text: &str) -> bool {
     text.split_once('/').is_some_and(|(_, divisor)| divisor.trim().parse() == Ok(0.0))
+}
+
+fn may_leave(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Branches { ways, .. } => ways.iter().any(|way| way.leaves || may_leave(&way.steps)),
+        _ => false,
+    })
 }

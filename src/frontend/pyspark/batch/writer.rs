@@ -10,6 +10,10 @@ use crate::model::{
 };
 use std::rc::Rc;
 
+/// How options that are none are kept: no option of Spark has a space.
+const SORTED: &str = "sort by";
+const CLUSTERED: &str = "cluster by";
+
 /// A call on `df.write…` or `df.writeTo(…)…`.
 pub fn writer_method(
     interpreter: &mut Interpreter<'_>,
@@ -17,6 +21,9 @@ pub fn writer_method(
     name: &str,
     arguments: &Arguments,
 ) -> Eval<Option<Value>> {
+    if let Some(value) = each_choice(interpreter, writer, name, arguments)? {
+        return Ok(Some(value));
+    }
     let mut next = writer.as_ref().clone();
     match name {
         "format" | "using" => next.format = arguments.text(0, if name == "using" { "provider" } else { "source" }),
@@ -49,7 +56,10 @@ pub fn writer_method(
             let columns = arguments.positional.get(1..).unwrap_or_default();
             next.bucket_by = Some((count, pyspark::column_names(interpreter, columns)));
         }
-        "sortBy" | "clusterBy" => {}
+        "sortBy" | "clusterBy" => {
+            let columns = pyspark::column_names(interpreter, &arguments.positional).join(",");
+            next.options.insert(if name == "sortBy" { SORTED } else { CLUSTERED }.to_owned(), columns);
+        }
         _ if next.table.is_some() => {
             let Some(operation) = table_operation(interpreter, name, arguments) else { return Ok(None) };
             let table = next.table.as_deref().map(table_name).unwrap_or_default();
@@ -64,6 +74,34 @@ pub fn writer_method(
         _ => return Ok(None),
     }
     Ok(Some(Value::Writer(Rc::new(next))))
+}
+
+/// A call with an argument that depends on an unknown condition: one call for each of its values.
+fn each_choice(
+    interpreter: &mut Interpreter<'_>,
+    writer: &Rc<Writer>,
+    name: &str,
+    arguments: &Arguments,
+) -> Eval<Option<Value>> {
+    let is_choice = |value: &Value| matches!(value, Value::Choice(_));
+    let position = arguments.positional.iter().position(is_choice);
+    let keyword = arguments.keywords.iter().position(|(_, value)| is_choice(value));
+    let value = match (position, keyword) {
+        (Some(at), _) => arguments.positional.get(at),
+        (None, Some(at)) => arguments.keywords.get(at).map(|(_, value)| value),
+        (None, None) => None,
+    };
+    let Some(Value::Choice(choice)) = value.cloned() else { return Ok(None) };
+    let call = |interpreter: &mut Interpreter<'_>, option: &Value| {
+        let mut one = arguments.clone();
+        if let Some(slot) = position.and_then(|at| one.positional.get_mut(at)) {
+            *slot = option.clone();
+        } else if let Some((_, slot)) = keyword.and_then(|at| one.keywords.get_mut(at)) {
+            *slot = option.clone();
+        }
+        interpreter.call_method(&Value::Writer(writer.clone()), name, one)
+    };
+    interpreter.lift(&choice, call).map(Some)
 }
 
 /// Terminal methods of `writeTo`.
@@ -112,11 +150,21 @@ fn save(interpreter: &mut Interpreter<'_>, mut writer: Writer, name: &str, argum
     if matches!(name, "parquet" | "orc" | "json" | "csv" | "text" | "jdbc" | "avro" | "xml") {
         writer.format = Some(name.into());
     }
+    let unknown_mode = writer.output_mode.as_ref().filter(|mode| mode.contains('{')).map(ToString::to_string);
+    let flag = arguments.given(1, "overwrite").filter(|value| api == WriteApi::InsertInto && value.truth().is_none());
+    if let Some(what) = unknown_mode.or_else(|| flag.map(|flag| interpreter.short(flag))) {
+        let what = format!("a write whose mode is only known at run time: {what}");
+        interpreter.job.push(Step::Unknown { what, place: arguments.place.clone() });
+        return;
+    }
     let mut operation = operation(writer.output_mode.as_deref(), api);
     match (api, arguments.flag(1, "overwrite")) {
         (WriteApi::InsertInto, Some(true)) => operation = WriteOperation::Overwrite,
         (WriteApi::InsertInto, Some(false)) => operation = WriteOperation::Append,
         _ => {}
+    }
+    if let Some(refusal) = refused(&writer, api, interpreter.pipeline.spark_version) {
+        operation = refusal;
     }
     let target = match (target, api) {
         (None, _) => WriteTarget::Unknown("a target that is not known".to_owned()),
@@ -133,10 +181,48 @@ fn save(interpreter: &mut Interpreter<'_>, mut writer: Writer, name: &str, argum
     write(interpreter, &writer, target, api, operation, arguments);
 }
 
-/// Spark's save modes, in any letter case; `insertInto` appends where no mode is given.
+/// What `DataFrameWriter` refuses, whatever the table is (`validatePartitioning`, `assertNotBucketed` and their like).
+fn refused(writer: &Writer, api: WriteApi, version: (u32, u32)) -> Option<WriteOperation> {
+    let (sorted, clustered) = (writer.options.contains_key(SORTED), writer.options.contains_key(CLUSTERED));
+    let bucketed = writer.bucket_by.is_some();
+    let partitioned = !writer.partition_by.is_empty();
+    let (class, reason) = match api {
+        _ if clustered && partitioned => {
+            ("SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY_IS_NOT_ALLOWED", "clusterBy and partitionBy exclude each other")
+        }
+        _ if clustered && bucketed => {
+            ("SPECIFY_CLUSTER_BY_WITH_BUCKETING_IS_NOT_ALLOWED", "clusterBy and bucketBy exclude each other")
+        }
+        WriteApi::InsertInto if partitioned && version < (4, 0) => {
+            ("_LEGACY_ERROR_TEMP_1309", "insertInto takes no partitionBy")
+        }
+        WriteApi::InsertInto if partitioned => {
+            ("PARTITION_BY_NOT_ALLOWED_WITH_INSERT_INTO", "insertInto takes no partitionBy")
+        }
+        WriteApi::SaveAsTable if sorted && !bucketed => ("SORT_BY_WITHOUT_BUCKETING", "sortBy goes with bucketBy"),
+        WriteApi::Save | WriteApi::InsertInto if bucketed && sorted => {
+            ("_LEGACY_ERROR_TEMP_1313", "only saveAsTable takes bucketBy and sortBy")
+        }
+        WriteApi::Save | WriteApi::InsertInto if bucketed => {
+            ("_LEGACY_ERROR_TEMP_1312", "only saveAsTable takes bucketBy")
+        }
+        WriteApi::Save | WriteApi::InsertInto if sorted => {
+            ("SORT_BY_WITHOUT_BUCKETING", "sortBy goes with bucketBy, and with saveAsTable")
+        }
+        WriteApi::Save | WriteApi::InsertInto if clustered => {
+            ("CLUSTERING_NOT_SUPPORTED", "only saveAsTable takes clusterBy")
+        }
+        _ => return None,
+    };
+    Some(WriteOperation::Invalid { class, reason: reason.to_owned() })
+}
+
+/// Spark's save modes, in any letter case; of `insertInto` only `overwrite` has a meaning.
 fn operation(mode: Option<&str>, api: WriteApi) -> WriteOperation {
     match mode.map(str::to_lowercase).as_deref() {
-        None if api == WriteApi::InsertInto => WriteOperation::Append,
+        None | Some("error" | "errorifexists" | "default" | "ignore") if api == WriteApi::InsertInto => {
+            WriteOperation::Append
+        }
         None | Some("error" | "errorifexists" | "default") => WriteOperation::ErrorIfExists,
         Some("append") => WriteOperation::Append,
         Some("overwrite") => WriteOperation::Overwrite,
@@ -212,7 +298,7 @@ pub fn stream(interpreter: &mut Interpreter<'_>, stream: &StreamWrite, writer: &
     let query = pyspark::plan_of(interpreter, &writer.frame, place);
     let sink = match (&stream.target, &writer.foreach_batch) {
         (SinkTarget::ForeachBatch(_), Some(function)) => {
-            let batch = interpreter.job.next_name();
+            let batch = interpreter.job.next_name("batch");
             let read = Read { place: place.clone(), ..Read::new(Source::Table(QualifiedName::bare(&*batch)), false) };
             let frame = pyspark::frame(interpreter, Plan::at(Node::Read(read), place.clone()));
             let id = interpreter.unknown(
@@ -251,9 +337,9 @@ pub fn stream(interpreter: &mut Interpreter<'_>, stream: &StreamWrite, writer: &
 }
 
 impl super::Recorder {
-    /// A name for the table that a batch function's rows are read as.
-    fn next_name(&mut self) -> String {
-        self.next_batch += 1;
-        format!("__batch_{}", self.next_batch)
+    /// A name for a relation that only the script knows.
+    pub fn next_name(&mut self, kind: &str) -> String {
+        self.next_relation += 1;
+        format!("__{kind}_{}", self.next_relation)
     }
 }

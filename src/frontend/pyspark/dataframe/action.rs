@@ -1,5 +1,6 @@
 //! Methods of a DataFrame that name it, write it, or ask for its rows.
 
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::value::{Arguments, Frame, Value};
 use crate::model::{Expr, SubqueryKind};
@@ -13,7 +14,9 @@ pub(super) fn method(
     arguments: &Arguments,
 ) -> Eval<Option<Value>> {
     let place = &arguments.place;
-    let _positional = &arguments.positional;
+    if let Some(value) = collected::rows(interpreter, frame, name, arguments) {
+        return Ok(Some(value));
+    }
     let value = match name {
         "transform" => {
             let Some(function) = arguments.get(0, "func").cloned() else { return Ok(None) };
@@ -41,7 +44,7 @@ pub(super) fn method(
         }
         // These change where and how rows are computed, not which.
         "cache" | "persist" | "checkpoint" | "localCheckpoint" => {
-            crate::frontend::pyspark::batch::materialize(interpreter, frame, place);
+            crate::frontend::pyspark::batch::materialize(interpreter, frame, name.ends_with("heckpoint"), place);
             Value::Frame(frame.clone())
         }
         "unpersist" | "repartition" | "coalesce" | "hint" | "repartitionByRange" | "withMetadata" | "observe"

@@ -190,7 +190,10 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &Arc<str>, arguments: &Argu
         "warnings.filterwarnings" | "logging.basicConfig" | "time.sleep" | "sys.exit" | "super().__init__" => {
             Value::None
         }
-        "logging.getLogger" | "argparse.ArgumentParser" => Value::external(path),
+        "logging.getLogger" => Value::external(path),
+        _ if path.starts_with(super::arguments::LIBRARY) => {
+            return Ok(super::arguments::call(interpreter, path, arguments));
+        }
         _ if ["random.", "uuid.", "numpy.", "secrets.", "time."].iter().any(|module| path.starts_with(module)) => {
             let reason = format!("`{path}` gives another value at each run");
             interpreter.unknown_call(path, "runtime-data", &reason, arguments)

@@ -1,5 +1,6 @@
 //! Python's built-ins and the parts of its standard library that pipeline code uses to make names, lists and configuration.
 
+mod arguments;
 mod collections;
 mod data;
 mod functions;
@@ -177,6 +178,8 @@ pub fn star_names(path: &str) -> &'static [&'static str] {
 pub fn constant(interpreter: &mut Interpreter<'_>, path: &str) -> Option<Value> {
     library::constant(interpreter, path)
 }
+
+pub use arguments::attribute as argument;
 
 /// `globals()`, `locals()`: the namespace as a dict.
 pub fn scope_call(path: &str, scope: &Rc<Scope>) -> Option<Value> {

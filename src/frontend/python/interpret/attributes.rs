@@ -1,6 +1,7 @@
 //! Attributes: reading and assigning `x.name`.
 
 use super::{Eval, Interpreter};
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::pyspark::dlt;
 use crate::frontend::pyspark::{self, column, dataframe, session};
 use crate::frontend::python::builtins;
@@ -19,6 +20,9 @@ impl Interpreter<'_> {
             }
             Value::Unknown(unknown) => {
                 let unknown = unknown.clone();
+                if let Some(value) = collected::attribute(&unknown, name, place) {
+                    return Ok(value);
+                }
                 if dataframe::suggests_frame(name, !unknown.inputs.is_empty()) {
                     let plan = pyspark::plan_of(self, receiver, place);
                     return match pyspark::frame(self, plan) {
@@ -94,6 +98,9 @@ impl Interpreter<'_> {
     fn external_attribute(&mut self, path: &Arc<str>, name: &str, place: &Place) -> Value {
         let full = format!("{path}.{name}");
         if let Some(value) = builtins::constant(self, &full) {
+            return value;
+        }
+        if let Some(value) = builtins::argument(self, path, name, place) {
             return value;
         }
         if let Some(value) = session::attribute(self, &full, place) {

@@ -189,6 +189,7 @@ impl Interpreter<'_> {
             inputs: Vec::new(),
             columns: Vec::new(),
             content: 0,
+            rows: None,
         };
         self.unknown_result(&function, arguments)
     }
@@ -242,7 +243,10 @@ impl Interpreter<'_> {
             returns: Vec::new(),
             yields: function.definition.is_generator.then(Vec::new),
         });
+        self.job.begin();
         let result = self.run_body(function, &scope);
+        let steps = self.job.end();
+        self.job.call(steps);
         let activation = self.activations.pop();
         self.source = outer;
         let result = result?;
@@ -281,6 +285,9 @@ impl Interpreter<'_> {
 
     pub(super) fn yield_value(&mut self, value: Value) {
         if let Some(items) = self.activations.last_mut().and_then(|activation| activation.yields.as_mut()) {
+            if items.is_empty() {
+                self.yielded_at = Some(self.job.mark());
+            }
             items.push(value);
         }
     }

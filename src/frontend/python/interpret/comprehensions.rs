@@ -102,6 +102,7 @@ impl Interpreter<'_> {
                 inputs: Vec::new(),
                 columns: Vec::new(),
                 content: 0,
+                rows: None,
             },
         };
         self.note(unknown)

@@ -1,11 +1,13 @@
 //! Expressions.
 
 use super::{Eval, Interpreter};
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::python::scope::Scope;
 use crate::frontend::python::syntax::{
     DictItem, Expression, ExpressionKind, FormatPiece, FunctionDef, ParameterKind, Range,
 };
 use crate::frontend::python::value::{Dict, Function, List, MethodKind, Text, Value};
+use crate::model::Expr;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -72,6 +74,10 @@ impl Interpreter<'_> {
                 let operand = self.evaluate(operand, scope)?;
                 match operand.truth() {
                     Some(truth) => Value::Bool(!truth),
+                    None if collected::is_computed(self, &operand) => match collected::truth(&operand) {
+                        Some(truth) => Value::column(Expr::call("not", vec![truth])),
+                        None => self.unknown_condition(&operand, range),
+                    },
                     None => self.unknown_condition(&operand, range),
                 }
             }
@@ -79,6 +85,15 @@ impl Interpreter<'_> {
             ExpressionKind::Conditional { test, then, otherwise } => {
                 let value = self.evaluate(test, scope)?;
                 match value.truth() {
+                    None if collected::is_computed(self, &value) => {
+                        let then = self.evaluate(then, scope)?;
+                        let otherwise = self.evaluate(otherwise, scope)?;
+                        let place = self.place(range);
+                        match collected::either(self, &value, &then, &otherwise, &place) {
+                            Some(value) => value,
+                            None => self.join("value", vec![then, otherwise], &place),
+                        }
+                    }
                     Some(true) => self.evaluate(then, scope)?,
                     Some(false) => self.evaluate(otherwise, scope)?,
                     None => {
@@ -223,6 +238,15 @@ impl Interpreter<'_> {
         match first.truth() {
             Some(truth) if truth != and => Ok(first),
             Some(_) => self.evaluate(right, scope),
+            None if collected::is_computed(self, &first) => {
+                let second = self.evaluate(right, scope)?;
+                let place = self.place(left.range.to(right.range));
+                let (then, otherwise) = if and { (&second, &first) } else { (&first, &second) };
+                match collected::either(self, &first, then, otherwise, &place) {
+                    Some(value) => Ok(value),
+                    None => Ok(self.join("value", vec![first, second], &place)),
+                }
+            }
             None => {
                 // `x or default`, `a and b` with an unknown left: one of both, unless the right settles the truth.
                 self.conditions.push(super::statements::condition(left, &first));

@@ -2,6 +2,7 @@
 
 use super::operators::is_known_text;
 use super::{Eval, Interpreter, MAX_TEXT, Stop};
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::python::value::{Arguments, Text, Value};
 
 impl Interpreter<'_> {
@@ -35,6 +36,10 @@ impl Interpreter<'_> {
             Value::Timestamp(micros) => Text::known(timestamp_text(*micros)),
             Value::Unknown(_) | Value::Choice(_) => {
                 Text { text: value.render_string().unwrap_or_else(|| "{?}".into()), symbolic: true }
+            }
+            Value::Column(_) if collected::is_computed(self, value) => {
+                let name = collected::placeholder(self, value).unwrap_or_default();
+                Text { text: format!("{{{name}}}").into(), symbolic: true }
             }
             Value::List(list) if !list.borrow().open => self.display_items(&list.borrow().items, "[", "]")?,
             Value::Tuple(items) if items.len() == 1 => self.display_items(items, "(", ",)")?,

@@ -22,10 +22,10 @@ use super::scope::{Scope, ScopeKind};
 use super::syntax::{Module, Range};
 use super::value::{Choice, Function, ModuleValue, SourceText, Unknown, Value};
 use crate::frontend::Definitions;
-use crate::frontend::pyspark::batch::Recorder;
+use crate::frontend::pyspark::batch::{Mark, Recorder};
 use crate::frontend::pyspark::dlt::Registry;
 use crate::frontend::sql::Session;
-use crate::model::{Diagnostic, DiagnosticLevel, Expr, Node, Pipeline, Place, Plan, Repetition, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Expr, Node, Pipeline, Place, Plan, Repetition, Span, Way};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -94,11 +94,17 @@ pub struct Interpreter<'a> {
     pub executed: BTreeSet<usize>,
     /// What the code writes in batch, where a script is read for that.
     pub job: Recorder,
+    /// Arguments that the script's command line takes, with what they are by default.
+    pub command_line: BTreeMap<Arc<str>, Value>,
+    /// Where the generator that ran last yielded, among the steps of a script.
+    yielded_at: Option<Mark>,
     pub source: Rc<SourceText>,
     pub(super) modules: BTreeMap<Arc<str>, Rc<ModuleValue>>,
     loading: Vec<Arc<str>>,
     pub(super) search_path: Vec<String>,
     activations: Vec<Activation>,
+    /// The test in tables of the condition whose ways are being joined.
+    deciding: Option<Expr>,
     /// Unknown conditions under which code now runs.
     conditions: Vec<Arc<str>>,
     /// Loops over unknown sets that are being run once, for any element.
@@ -131,11 +137,14 @@ impl<'a> Interpreter<'a> {
             defined: Vec::new(),
             executed: BTreeSet::new(),
             job: Recorder::default(),
+            command_line: BTreeMap::new(),
+            yielded_at: None,
             source: Rc::new(SourceText { path: "".into(), cell: None, line_offset: 0, column_offset: 0 }),
             modules: BTreeMap::new(),
             loading: Vec::new(),
             search_path: Vec::new(),
             activations: Vec::new(),
+            deciding: None,
             conditions: Vec::new(),
             templates: 0,
             loops: 0,
@@ -244,6 +253,7 @@ impl<'a> Interpreter<'a> {
             inputs: Vec::new(),
             columns: Vec::new(),
             content: 0,
+            rows: None,
         };
         Value::Unknown(self.note(unknown))
     }
@@ -261,7 +271,7 @@ impl<'a> Interpreter<'a> {
 
     /// What follows from an unknown value, under a longer name and the same reason.
     pub fn derived(&mut self, from: &Unknown, name: &str) -> Value {
-        let unknown = Unknown { name: clip(name).into(), ..from.clone() };
+        let unknown = Unknown { name: clip(name).into(), rows: None, ..from.clone() };
         Value::Unknown(self.note(unknown))
     }
 
@@ -307,29 +317,40 @@ impl<'a> Interpreter<'a> {
                 inputs,
                 columns: Vec::new(),
                 content: crate::frontend::python::content::of_text(&identity),
+                rows: None,
             };
             return Value::Unknown(self.note(unknown));
         }
         let name = clip(&identity).into();
-        Value::Choice(Rc::new(Choice { name, condition, options: distinct, place: place.clone() }))
+        let test = self.deciding.clone().filter(|_| distinct.len() == 2);
+        Value::Choice(Rc::new(Choice { name, condition, test, options: distinct, place: place.clone() }))
     }
 
     /// Applies `work` to every option of a choice and joins the results.
     pub fn lift(&mut self, choice: &Choice, mut work: impl FnMut(&mut Self, &Value) -> Eval<Value>) -> Eval<Value> {
         let mut results = Vec::new();
         let mut failure = None;
-        for option in &choice.options {
-            match work(self, option) {
+        let mut ways = Vec::new();
+        for (at, option) in choice.options.iter().enumerate() {
+            self.job.begin();
+            let result = work(self, option);
+            let steps = self.job.end();
+            let test = choice.test.clone().filter(|_| at == 0);
+            ways.push(Way { condition: choice.condition.to_string(), test, steps, leaves: false });
+            match result {
                 Ok(value) => results.push(value),
                 Err(stop @ Stop::Raise { .. }) => failure = Some(stop),
                 Err(stop) => return Err(stop),
             }
         }
+        self.job.branch(ways, choice.place.clone());
         match (results.is_empty(), failure) {
             (true, Some(stop)) => Err(stop),
             _ => {
                 self.conditions.push(choice.condition.clone());
+                let outer = std::mem::replace(&mut self.deciding, choice.test.clone());
                 let joined = self.join(&choice.name, results, &choice.place);
+                self.deciding = outer;
                 self.conditions.pop();
                 Ok(joined)
             }

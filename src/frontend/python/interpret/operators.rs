@@ -1,6 +1,7 @@
 //! Operators, comparisons, subscripts and string formatting.
 
 use super::{Eval, Interpreter, MAX_ITEMS, MAX_TEXT, Stop};
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::pyspark::column;
 use crate::frontend::python::scope::Scope;
 use crate::frontend::python::syntax::{Expression, Range};
@@ -254,6 +255,16 @@ impl Interpreter<'_> {
             let choice = choice.clone();
             return self.lift(&choice, |this, option| this.compare(operator, option, right, range));
         }
+        if let ("is" | "is not", Value::None) = (operator, right)
+            && collected::is_computed(self, left)
+            && let Some(none) = collected::is_none(left)
+        {
+            return Ok(if operator == "is" {
+                none
+            } else {
+                column::call("not", vec![column::operand(self, &none, &self.place(range))])
+            });
+        }
         let truth = match operator {
             "==" => left.equals(right),
             "!=" | "<>" => left.equals(right).map(|equal| !equal),
@@ -282,6 +293,11 @@ impl Interpreter<'_> {
     }
 
     pub fn subscript(&mut self, receiver: &Value, index: &Value, place: &Place) -> Eval<Value> {
+        if let Value::Unknown(unknown) = receiver
+            && let Some(value) = collected::item(unknown, index, place)
+        {
+            return Ok(value);
+        }
         match (receiver, index) {
             (Value::Choice(choice), _) => {
                 let choice = choice.clone();

@@ -1,12 +1,13 @@
 //! Statements: control flow, assignment, and joining the branches of unknown conditions.
 
 use super::{Eval, Interpreter, Stop};
+use crate::frontend::pyspark::batch::collected;
 use crate::frontend::python::scope::{Scope, Snapshot};
 use crate::frontend::python::syntax::{
     Case, Expression, ExpressionKind, FunctionDef, Handler, Statement, StatementKind,
 };
 use crate::frontend::python::value::{Arguments, Function, MethodKind, Value};
-use crate::model::Place;
+use crate::model::{Expr, Place, Way};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(super) enum Completion {
 /// One way through an unknown condition.
 struct Branch<'s> {
     condition: Arc<str>,
+    /// What decides, where that is in tables.
+    test: Option<Expr>,
     body: &'s [Statement],
 }
 
@@ -97,15 +100,7 @@ impl Interpreter<'_> {
             StatementKind::Try { body, handlers, otherwise, finally } => {
                 return self.try_statement(body, handlers, otherwise, finally, scope);
             }
-            StatementKind::With { items, body } => {
-                for (value, target) in items {
-                    let value = self.evaluate(value, scope)?;
-                    if let Some(target) = target {
-                        self.assign(target, value, scope)?;
-                    }
-                }
-                return self.block(body, scope);
-            }
+            StatementKind::With { items, body } => return self.with_statement(items, body, scope),
             StatementKind::Match { subject, cases } => return self.match_statement(subject, cases, scope),
             StatementKind::Import(names) => self.import(names, scope),
             StatementKind::ImportFrom { level, module, names } => {
@@ -265,13 +260,14 @@ impl Interpreter<'_> {
             match value.truth() {
                 Some(true) if open.is_empty() => return self.block(body, scope),
                 Some(true) => {
-                    open.push(Branch { condition: excluded.join(" and ").into(), body });
+                    open.push(Branch { condition: excluded.join(" and ").into(), test: None, body });
                     return self.run_branches(&open, scope);
                 }
                 Some(false) => {}
                 None => {
                     let text = condition(test, &value);
-                    open.push(Branch { condition: text.clone(), body });
+                    let test = collected::is_computed(self, &value).then(|| collected::truth(&value)).flatten();
+                    open.push(Branch { condition: text.clone(), test, body });
                     excluded.push(format!("not ({text})").into());
                 }
             }
@@ -279,7 +275,7 @@ impl Interpreter<'_> {
         if open.is_empty() {
             return self.block(otherwise, scope);
         }
-        open.push(Branch { condition: excluded.join(" and ").into(), body: otherwise });
+        open.push(Branch { condition: excluded.join(" and ").into(), test: None, body: otherwise });
         self.run_branches(&open, scope)
     }
 
@@ -290,11 +286,19 @@ impl Interpreter<'_> {
         let mut returns: Vec<Value> = Vec::new();
         let mut leaves = None;
         let mut failure = None;
+        let mut ways = Vec::new();
         for branch in branches {
             scope.restore(before.clone());
             self.conditions.push(branch.condition.clone());
+            self.job.begin();
             let result = self.block(branch.body, scope);
             self.conditions.pop();
+            ways.push(Way {
+                condition: branch.condition.to_string(),
+                test: branch.test.clone(),
+                steps: self.job.end(),
+                leaves: matches!(result, Ok(Completion::Return(_)) | Err(Stop::Raise { .. })),
+            });
             match result {
                 Ok(Completion::Return(value)) => returns.push(value),
                 Ok(Completion::Normal) => ends.push(scope.snapshot()),
@@ -307,6 +311,7 @@ impl Interpreter<'_> {
                 Err(stop) => return Err(stop),
             }
         }
+        self.job.branch(ways, Place::unknown());
         let condition = branches.first().map(|branch| branch.condition.clone()).unwrap_or_default();
         if ends.is_empty() {
             scope.restore(before);
@@ -326,7 +331,11 @@ impl Interpreter<'_> {
         }
         let only_leaves = leaves.is_some() && ends.len() == 1 && branches.len() == 1;
         self.conditions.push(condition);
+        // Two ends are those of the two ways, in their order.
+        let test = branches.first().and_then(|branch| branch.test.clone());
+        let outer = std::mem::replace(&mut self.deciding, test.filter(|_| branches.len() == 2 && ends.len() == 2));
         let joined = self.join_snapshots(ends);
+        self.deciding = outer;
         self.conditions.pop();
         scope.restore(joined);
         match leaves {
@@ -380,6 +389,39 @@ impl Interpreter<'_> {
         }
     }
 
+    /// `with a as x, b: body`. A context manager made of a generator runs to its `yield` before the body, on from there after it.
+    fn with_statement(
+        &mut self,
+        items: &[(Expression, Option<Expression>)],
+        body: &[Statement],
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        let Some(((manager, target), rest)) = items.split_first() else { return self.block(body, scope) };
+        let place = self.place(manager.range);
+        self.yielded_at = None;
+        let manager = self.evaluate(manager, scope)?;
+        let after = self.yielded_at.take().map(|mark| self.job.since(mark)).unwrap_or_default();
+        let method = |this: &mut Self, name: &str, arguments: Vec<Value>| -> Eval<Option<Value>> {
+            match this.find_method(&manager, name).filter(|_| matches!(manager, Value::Instance(_))) {
+                Some(method) => this.call(&method, Arguments::of(arguments, place.clone())).map(Some),
+                None => Ok(None),
+            }
+        };
+        let entered = match (&manager, method(self, "__enter__", Vec::new())?) {
+            (_, Some(entered)) => entered,
+            // A list is no context manager: these are what a generator yields.
+            (Value::List(list), None) => list.borrow().items.first().cloned().unwrap_or(Value::None),
+            (_, None) => manager.clone(),
+        };
+        if let Some(target) = target {
+            self.assign(target, entered, scope)?;
+        }
+        let completion = self.with_statement(rest, body, scope)?;
+        method(self, "__exit__", vec![Value::None, Value::None, Value::None])?;
+        self.job.extend(after);
+        Ok(completion)
+    }
+
     fn while_statement(
         &mut self,
         test: &Expression,
@@ -404,7 +446,10 @@ impl Interpreter<'_> {
                     // Once or never, and no more is told of further rounds.
                     let condition = condition_text(test);
                     let negated = format!("not ({condition})").into();
-                    let branches = [Branch { condition, body }, Branch { condition: negated, body: otherwise }];
+                    let branches = [
+                        Branch { condition, test: None, body },
+                        Branch { condition: negated, test: None, body: otherwise },
+                    ];
                     self.open_loops += 1;
                     let completion = self.run_branches(&branches, scope);
                     self.open_loops -= 1;
@@ -483,16 +528,16 @@ impl Interpreter<'_> {
                 Some(false) => {}
                 Some(true) if open.is_empty() => return self.block(&case.body, scope),
                 Some(true) => {
-                    open.push(Branch { condition: text, body: &case.body });
+                    open.push(Branch { condition: text, test: None, body: &case.body });
                     return self.run_branches(&open, scope);
                 }
-                None => open.push(Branch { condition: text.clone(), body: &case.body }),
+                None => open.push(Branch { condition: text.clone(), test: None, body: &case.body }),
             }
         }
         if open.is_empty() {
             return Ok(Completion::Normal);
         }
-        open.push(Branch { condition: text, body: &[] });
+        open.push(Branch { condition: text, test: None, body: &[] });
         self.run_branches(&open, scope)
     }
 

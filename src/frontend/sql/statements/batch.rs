@@ -5,8 +5,8 @@ use super::{Read, Statement, StatementReader, split_commas, unquoted};
 use crate::frontend::sql::cursor::Cursor;
 use crate::frontend::sql::tokens::{Lexeme, is_word};
 use crate::model::{
-    BatchWrite, Dataset, DatasetKind, Expr, GeneratedColumn, Node, PartitionValue, Place, Plan, QualifiedName,
-    Read as ReadNode, Schema, Source, WriteApi, WriteOperation, WriteTarget,
+    BatchWrite, Dataset, DatasetKind, Expr, GeneratedColumn, Node, PATH_TABLE, PartitionValue, Place, Plan,
+    QualifiedName, Read as ReadNode, Schema, Source, WriteApi, WriteOperation, WriteTarget,
 };
 use sqlparser::tokenizer::Token;
 
@@ -46,7 +46,16 @@ impl<'a> StatementReader<'a> {
             "copy" => self.copy_into(),
             _ => self.alter_table(),
         }?;
-        Ok(Statement::Write(Box::new(write)))
+        Ok(Statement::Write(Box::new(self.on_path_table(write))))
+    }
+
+    /// ``parquet.`path` ``: a folder as a table.
+    fn on_path_table(&self, mut write: BatchWrite) -> BatchWrite {
+        if let (Some(format), WriteTarget::Path(_)) = (&self.path_format, &write.target) {
+            write.options.insert(PATH_TABLE.to_owned(), format.clone());
+            write.format = write.format.or_else(|| Some(format.clone()));
+        }
+        write
     }
 
     /// An INSERT or MERGE behind what the statement starts with: `WITH x AS (…) INSERT …`, `FROM x INSERT …`.
@@ -79,7 +88,10 @@ impl<'a> StatementReader<'a> {
     fn write_target(&mut self) -> Read<WriteTarget> {
         let parts = self.name_parts()?;
         Ok(match parts.as_slice() {
-            [format, path] if path.contains('/') && !format.contains('/') => WriteTarget::Path(path.clone()),
+            [format, path] if path.contains('/') && !format.contains('/') => {
+                self.path_format = Some(format.to_lowercase());
+                WriteTarget::Path(path.clone())
+            }
             parts => WriteTarget::Table(self.published(parts)),
         })
     }
@@ -241,7 +253,8 @@ impl<'a> StatementReader<'a> {
         let if_exists = self.cursor.take_words(&["if", "exists"]);
         let target = self.write_target()?;
         let place = self.place_since(0);
-        Ok(Statement::Write(Box::new(write(target, WriteOperation::DropTable { if_exists }, place))))
+        let write = write(target, WriteOperation::DropTable { if_exists }, place);
+        Ok(Statement::Write(Box::new(self.on_path_table(write))))
     }
 
     /// `COPY INTO t FROM {'path' | (SELECT … FROM 'path')} FILEFORMAT = json …`: appends files that it has not seen.
@@ -337,7 +350,7 @@ impl<'a> StatementReader<'a> {
         if !self.cursor.at_end() {
             write.query = Some(self.rest_as_query());
         }
-        Ok(Statement::Write(Box::new(write)))
+        Ok(Statement::Write(Box::new(self.on_path_table(write))))
     }
 }
 

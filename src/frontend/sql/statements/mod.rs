@@ -42,6 +42,13 @@ pub enum Statement {
         key: String,
         value: Option<String>,
     },
+    /// `RESET` without a key.
+    Reset,
+    /// A session variable from here on, by its lower-case name.
+    Variable {
+        name: String,
+        value: Expr,
+    },
     Use {
         catalog: Option<String>,
         schema: Option<String>,
@@ -133,6 +140,7 @@ impl Session {
             Statement::Set { key, value: None } => {
                 self.spark_conf.remove(key);
             }
+            Statement::Reset => self.spark_conf.clear(),
             Statement::Use { catalog, schema } => {
                 if catalog.is_some() {
                     self.namespace.catalog.clone_from(catalog);
@@ -154,13 +162,15 @@ struct StatementReader<'a> {
     session: &'a Session,
     cursor: Cursor<'a>,
     whole: &'a [Lexeme],
+    /// Of the path that the statement names as a table.
+    path_format: Option<String>,
     problems: Problems,
 }
 
 impl<'a> StatementReader<'a> {
     fn new(context: &'a Context<'a>, session: &'a Session, lexed: &'a Lexed, lexemes: &'a [Lexeme]) -> Self {
         let cursor = Cursor::new(lexed, lexemes);
-        StatementReader { context, session, cursor, whole: lexemes, problems: Problems::default() }
+        StatementReader { context, session, cursor, whole: lexemes, path_format: None, problems: Problems::default() }
     }
 
     /// What the tokens say: one statement, or several for `FROM … INSERT … INSERT …`.
@@ -189,6 +199,7 @@ impl<'a> StatementReader<'a> {
             "auto" if self.cursor.at_words(&["auto", "cdc"]) => self.apply_changes(),
             "alter" => self.alter(),
             "set" | "reset" => self.set(),
+            "declare" => self.declare(),
             "use" => self.use_namespace(),
             "from" | "select" | "values" | "table" => Ok(Statement::Query(Box::new(self.rest_as_query()))),
             "with" if self.writes_inside() => self.batch("insert"),
@@ -205,10 +216,8 @@ impl<'a> StatementReader<'a> {
             "list", "msck", "optimize", "refresh", "remove", "revoke", "show", "uncache", "undrop", "unset", "vacuum",
             "reorg",
         ];
-        const KNOWN: [&str; 12] = [
-            "declare", "begin", "call", "execute", "load", "repair", "restore", "convert", "deny", "export", "import",
-            "sync",
-        ];
+        const KNOWN: [&str; 11] =
+            ["begin", "call", "execute", "load", "repair", "restore", "convert", "deny", "export", "import", "sync"];
         let matches = |words: &[&str]| words.iter().any(|word| self.cursor.at_words(&[word]));
         let matters = !matches(&HARMLESS);
         if matters && !matches(&KNOWN) {

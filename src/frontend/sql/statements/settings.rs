@@ -1,22 +1,23 @@
 //! `SET`, `RESET`, `USE`, and `ALTER … SET TBLPROPERTIES`.
 
-use super::{Read, Statement, StatementReader, unquoted};
+use super::{Cursor, Read, Statement, StatementReader, unquoted};
+use crate::model::{DataType, Expr};
 use sqlparser::tokenizer::Token;
 
 impl StatementReader<'_> {
     /// `SET key = value`, `SET key`, `SET TIME ZONE 'x'`, `SET VARIABLE x = …`, `RESET [key]`.
     pub(super) fn set(&mut self) -> Read<Statement> {
         if self.cursor.take_word("reset") {
-            let key = self.cursor.text_of(self.cursor.rest());
-            return Ok(Statement::Set { key, value: None });
+            let key = unquoted(&self.cursor.text_of(self.cursor.rest()));
+            return Ok(if key.is_empty() { Statement::Reset } else { Statement::Set { key, value: None } });
         }
         self.expect_word("set")?;
         if self.cursor.take_words(&["time", "zone"]) {
             let value = unquoted(&self.cursor.text_of(self.cursor.rest()));
             return Ok(Statement::Set { key: "spark.sql.session.timeZone".to_owned(), value: Some(value) });
         }
-        if self.cursor.at_words(&["variable"]) || self.cursor.at_words(&["var"]) {
-            return Ok(Statement::Other { what: self.first_words(), matters: true });
+        if self.cursor.take_word("variable") || self.cursor.take_word("var") {
+            return self.set_variable();
         }
         let rest = self.cursor.rest();
         let Some(equals) = rest.iter().position(|lexeme| lexeme.token == Token::Eq) else {
@@ -31,6 +32,42 @@ impl StatementReader<'_> {
             return Err(self.unexpected("a key after SET"));
         }
         Ok(Statement::Set { key, value: Some(value) })
+    }
+
+    /// `SET VARIABLE x = expression`; of several at once nothing is known.
+    fn set_variable(&mut self) -> Read<Statement> {
+        let Some(parts) = self.cursor.take_name() else {
+            return Ok(Statement::Other { what: self.first_words(), matters: true });
+        };
+        if !self.cursor.take(&Token::Eq) {
+            return Err(self.unexpected("`=` after the variable"));
+        }
+        self.variable(&parts, None)
+    }
+
+    /// `DECLARE [OR REPLACE] [VARIABLE] x [type] [{DEFAULT | =} expression]`.
+    pub(super) fn declare(&mut self) -> Read<Statement> {
+        self.expect_word("declare")?;
+        let _ = self.cursor.take_words(&["or", "replace"]);
+        let _ = self.cursor.take_word("variable") || self.cursor.take_word("var");
+        let Some(parts) = self.cursor.take_name() else { return Err(self.unexpected("a name")) };
+        let is_default = |cursor: &Cursor<'_>| cursor.at_words(&["default"]) || cursor.peek() == Some(&Token::Eq);
+        let tokens = self.cursor.take_until(is_default);
+        let data_type = crate::frontend::sql::parse_data_type(&self.cursor.text_of(tokens)).ok();
+        let _ = self.cursor.take_word("default") || self.cursor.take(&Token::Eq);
+        self.variable(&parts, data_type)
+    }
+
+    fn variable(&mut self, parts: &[String], data_type: Option<DataType>) -> Read<Statement> {
+        let name = parts.last().map(|name| name.to_lowercase()).unwrap_or_default();
+        let rest = self.cursor.rest();
+        self.cursor.skip_to_end();
+        let value = if rest.is_empty() { Expr::null() } else { self.expression(rest) };
+        let value = match data_type {
+            Some(to) => Expr::Cast { expr: Box::new(value), to, try_cast: false },
+            None => value,
+        };
+        Ok(Statement::Variable { name, value })
     }
 
     /// `USE CATALOG c`, `USE SCHEMA s`, `USE s`, `USE c.s`.

@@ -1,0 +1,10 @@
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+spark = SparkSession.builder.appName("job").getOrCreate()
+
+path = "lake/orders"
+old = spark.read.parquet(path)
+new = spark.table("raw_orders")
+merged = old.join(new, "id", "left_anti").unionByName(new)
+merged.write.mode("overwrite").partitionBy("dt").parquet(path)

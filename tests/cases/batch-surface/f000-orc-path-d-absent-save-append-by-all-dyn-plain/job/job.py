@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode = DYNAMIC")
+df = spark.table("staging")
+df.write.format("orc").mode("append").partitionBy("d").save("out/events")

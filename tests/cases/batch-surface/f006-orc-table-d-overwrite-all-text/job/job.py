@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+day = "2024-01-02"
+spark.sql(f"""INSERT OVERWRITE events SELECT id, v, d FROM staging""")

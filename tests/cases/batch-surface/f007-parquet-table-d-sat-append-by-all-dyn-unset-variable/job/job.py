@@ -1,0 +1,9 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode=dynamic")
+spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+df = spark.table("staging")
+writer = df.write.format("parquet").mode("append").partitionBy("d")
+writer.saveAsTable("events")

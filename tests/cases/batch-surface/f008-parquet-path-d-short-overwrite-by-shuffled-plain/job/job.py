@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("staging").select("d", "v", "id")
+df.write.mode("overwrite").partitionBy("d").parquet("out/events")

@@ -1,0 +1,9 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+def load(frame, target):
+    frame.write.mode("overwrite").insertInto(target, False)
+
+
+load(spark.table("staging").where(F.col('d') >= '2024-01-02'), "events")

@@ -1,0 +1,3 @@
+SET spark.sql.sources.partitionOverwriteMode = dynamic;
+DROP TABLE IF EXISTS events;
+CREATE TABLE events USING parquet PARTITIONED BY (d) AS SELECT id, v, d FROM staging;

@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("events").where("d <> '2024-01-02'").unionByName(spark.table("staging").where("d = '2024-01-02'"))
+writer = df.write.mode("error").option("partitionOverwriteMode", "static")
+writer.insertInto("events")

@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+spark.table("staging").select("d", "c", "v", "id").write.format("json").mode("append").option("partitionOverwriteMode", "dynamic").partitionBy("d", "c").save("out/events")

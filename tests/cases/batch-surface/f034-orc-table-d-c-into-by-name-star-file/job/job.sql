@@ -1,0 +1,1 @@
+INSERT INTO events BY NAME SELECT * FROM staging;

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+for each in ["2024-01-02", "2024-01-04"]:
+    part = spark.table("staging").where(F.col('d') == each)
+    part.write.mode("overwrite").option("partitionOverwriteMode", "static").insertInto("events", overwrite=True)

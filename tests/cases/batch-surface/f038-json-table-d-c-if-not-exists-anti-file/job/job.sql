@@ -1,0 +1,1 @@
+INSERT OVERWRITE TABLE events PARTITION (d = '2024-01-02', c) IF NOT EXISTS SELECT id, v, c FROM staging s WHERE NOT EXISTS (SELECT 1 FROM events t WHERE t.id = s.id);

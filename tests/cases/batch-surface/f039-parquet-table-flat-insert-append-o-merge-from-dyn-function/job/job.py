@@ -1,0 +1,10 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode = DYNAMIC")
+def load(frame, target):
+    frame.write.mode("append").option("mergeSchema", "true").insertInto(target)
+
+
+load(spark.table("staging").where(F.col('d') >= '2024-01-02'), "events")

@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("staging").where("d = '2024-01-02'")
+df.write.format("parquet").mode("error").partitionBy("d").save("out/events")

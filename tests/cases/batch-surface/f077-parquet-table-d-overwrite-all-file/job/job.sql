@@ -1,0 +1,1 @@
+INSERT OVERWRITE TABLE events SELECT id, v, d FROM staging;

@@ -1,0 +1,11 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+spark.sql("SET spark.sql.sources.partitionOverwriteMode").collect()
+def load(frame, target):
+    frame.write.format("parquet").mode("overwrite").partitionBy("d").save(target)
+
+
+load(spark.table("staging").where(F.col('d') >= '2024-01-02'), "out/events")

@@ -1,0 +1,1 @@
+INSERT OVERWRITE events SELECT id, v, d FROM staging WHERE d = DATE '2024-01-02';

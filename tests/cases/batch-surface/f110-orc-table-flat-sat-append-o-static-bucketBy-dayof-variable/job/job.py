@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("staging").filter(F.col("d") == F.lit(day).cast("date"))
+writer = df.write.mode("append").option("partitionOverwriteMode", "static").bucketBy(2, "id")
+writer.saveAsTable("events")

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+day = "2024-01-02"
+spark.sql(f"""SET spark.sql.sources.partitionOverwriteMode = dynamic""")
+spark.sql(f"""ALTER TABLE events DROP IF EXISTS PARTITION (d = '{day}')""")
+spark.sql(f"""INSERT INTO events SELECT id, v, d FROM staging WHERE d = DATE '{day}'""")

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+spark.sql("SET spark.sql.sources.partitionOverwriteMode").collect()
+df = spark.table("staging")
+df.writeTo("events").overwrite(F.col("d") == "2024-01-02")

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+spark.sql("RESET spark.sql.shuffle.partitions")
+df = spark.table("staging").select("id", "v", "d")
+df.write.format("orc").mode("overwrite").partitionBy("v").saveAsTable("events")

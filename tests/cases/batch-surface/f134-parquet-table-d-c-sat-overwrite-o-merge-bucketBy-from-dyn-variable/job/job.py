@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode=dynamic")
+df = spark.table("staging").where(F.col('d') >= '2024-01-02')
+writer = df.write.format("parquet").mode("overwrite").option("mergeSchema", "true").bucketBy(2, "id")
+writer.saveAsTable("events")

@@ -1,0 +1,2 @@
+SET spark.sql.sources.partitionOverwriteMode = dynamic;
+INSERT OVERWRITE events BY NAME SELECT id, v, d FROM staging;

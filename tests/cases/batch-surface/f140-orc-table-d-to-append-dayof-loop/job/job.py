@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+for each in ["2024-01-02", "2024-01-04"]:
+    part = spark.table("staging").filter(F.col("d") == F.lit(day).cast("date")).where(F.col('d') == each)
+    part.writeTo("events").append()

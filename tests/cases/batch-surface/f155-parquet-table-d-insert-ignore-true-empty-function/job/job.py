@@ -1,0 +1,9 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+def load(frame, target):
+    frame.write.mode("ignore").insertInto(target, overwrite=True)
+
+
+load(spark.table("staging").where("1 = 0"), "events")

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode = DYNAMIC")
+spark.sql("RESET")
+df = spark.table("staging").select("id", "v", "d")
+df.write.format("parquet").mode("overwrite").partitionBy("d").save("out/events")

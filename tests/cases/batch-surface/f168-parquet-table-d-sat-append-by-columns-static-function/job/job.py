@@ -1,0 +1,10 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "static")
+def load(frame, target):
+    frame.write.format("parquet").mode("append").partitionBy("d").saveAsTable(target)
+
+
+load(spark.table("staging").select("id", "v", "d"), "events")

@@ -1,0 +1,1 @@
+INSERT OVERWRITE TABLE events PARTITION (d = '2024-01-02') SELECT id, v FROM staging;

@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+spark.sql("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+spark.sql("INSERT INTO events REPLACE WHERE d = DATE '2024-01-02' SELECT id, v, d FROM staging")

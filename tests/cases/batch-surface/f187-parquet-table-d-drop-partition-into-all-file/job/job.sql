@@ -1,0 +1,2 @@
+ALTER TABLE events DROP IF EXISTS PARTITION (d = '2024-01-02');
+INSERT INTO events SELECT id, v, d FROM staging;

@@ -1,0 +1,3 @@
+SET spark.sql.sources.partitionOverwriteMode=dynamic;
+SET spark.sql.sources.partitionOverwriteMode=static;
+INSERT OVERWRITE TABLE events SELECT * FROM staging;

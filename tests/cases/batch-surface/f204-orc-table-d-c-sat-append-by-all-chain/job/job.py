@@ -1,0 +1,5 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.table("staging").write.format("orc").mode("append").partitionBy("d", "c").saveAsTable("events")

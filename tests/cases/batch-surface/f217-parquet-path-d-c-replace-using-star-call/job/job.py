@@ -1,0 +1,5 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+spark.sql("INSERT INTO parquet.`out/events` REPLACE USING (d) SELECT * FROM staging")

@@ -1,0 +1,8 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode=dynamic")
+spark.sql("RESET")
+df = spark.table("staging").withColumn("id", F.col("id").cast("string"))
+df.write.mode("append").partitionBy("d").parquet("out/events")

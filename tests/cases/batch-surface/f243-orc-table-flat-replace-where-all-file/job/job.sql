@@ -1,0 +1,1 @@
+INSERT INTO events REPLACE WHERE d = DATE '2024-01-02' SELECT id, v, d FROM staging;

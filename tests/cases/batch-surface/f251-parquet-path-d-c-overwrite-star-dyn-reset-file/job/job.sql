@@ -1,0 +1,3 @@
+SET spark.sql.sources.partitionOverwriteMode=dynamic;
+RESET;
+INSERT OVERWRITE parquet.`out/events` SELECT * FROM staging;

@@ -1,0 +1,2 @@
+SET spark.sql.sources.partitionOverwriteMode = dynamic;
+INSERT INTO events SELECT * FROM staging;

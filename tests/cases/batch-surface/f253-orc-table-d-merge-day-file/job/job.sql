@@ -1,0 +1,1 @@
+MERGE INTO events t USING staging s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *;

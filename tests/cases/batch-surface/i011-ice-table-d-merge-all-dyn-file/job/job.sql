@@ -1,0 +1,2 @@
+SET spark.sql.sources.partitionOverwriteMode = dynamic;
+MERGE INTO ice.db.events t USING ice.db.staging s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE;

@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("ice.db.staging").select("id", "v", "d")
+df.write.format("iceberg").mode("overwrite").save("ice.db.events")

@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.sql("SET spark.sql.sources.partitionOverwriteMode=dynamic")
+spark.table("ice.db.staging").filter(F.col("d") == F.lit(day).cast("date")).write.format("iceberg").mode("overwrite").partitionBy("d").saveAsTable("ice.db.events")

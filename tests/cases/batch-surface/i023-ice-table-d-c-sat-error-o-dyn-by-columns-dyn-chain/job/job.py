@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+spark.table("ice.db.staging").select("id", "v", "c", "d").write.mode("error").option("overwrite-mode", "dynamic").partitionBy("d", "c").saveAsTable("ice.db.events")

@@ -1,0 +1,9 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+def load(frame, target):
+    frame.write.mode("error").insertInto(target)
+
+
+load(spark.table("ice.db.events").where("d = '2024-01-02'"), "ice.db.events")

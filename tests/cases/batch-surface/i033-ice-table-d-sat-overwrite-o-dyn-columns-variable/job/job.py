@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("ice.db.staging").select("id", "v", "d")
+writer = df.write.mode("overwrite").option("overwrite-mode", "dynamic")
+writer.saveAsTable("ice.db.events")

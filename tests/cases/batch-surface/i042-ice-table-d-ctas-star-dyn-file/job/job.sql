@@ -1,0 +1,2 @@
+SET spark.sql.sources.partitionOverwriteMode = dynamic;
+CREATE TABLE ice.db.events USING iceberg PARTITIONED BY (d) AS SELECT * FROM ice.db.staging;

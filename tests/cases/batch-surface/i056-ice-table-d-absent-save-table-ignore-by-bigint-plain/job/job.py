@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+day = "2024-01-02"
+df = spark.table("ice.db.staging").withColumn("id", F.col("id").cast("bigint"))
+df.write.format("iceberg").mode("ignore").partitionBy("d").save("ice.db.events")

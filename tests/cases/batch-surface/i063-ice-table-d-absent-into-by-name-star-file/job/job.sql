@@ -1,0 +1,1 @@
+INSERT INTO ice.db.events BY NAME SELECT * FROM ice.db.staging;

@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+day = "2024-01-02"
+spark.sql(f"""DROP TABLE IF EXISTS ice.db.events""")
+spark.sql(f"""CREATE TABLE ice.db.events USING iceberg PARTITIONED BY (d) AS SELECT * FROM ice.db.staging""")

@@ -1,0 +1,2 @@
+DELETE FROM ice.db.events WHERE id IN (SELECT id FROM ice.db.staging);
+INSERT INTO ice.db.events SELECT * FROM ice.db.staging;

@@ -1,0 +1,1 @@
+CREATE TABLE ice.db.events USING iceberg PARTITIONED BY (d) AS SELECT id, v, d FROM ice.db.staging WHERE d = DATE '2024-01-02';

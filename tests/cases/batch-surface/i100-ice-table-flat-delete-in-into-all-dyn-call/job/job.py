@@ -1,0 +1,7 @@
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+
+spark.sql("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+spark.sql("DELETE FROM ice.db.events WHERE d IN (SELECT d FROM ice.db.staging)")
+spark.sql("INSERT INTO ice.db.events SELECT id, v, d FROM ice.db.staging")
