@@ -10,7 +10,11 @@ use clap::ArgMatches;
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let target = args.get_one::<String>("revision").map(String::as_str);
-    let tree = revision::open_one(target, &folder).map_err(diff::failure)?;
+    let tree = match args.get_flag("staged") {
+        true => revision::open_staged(&folder, &diff::environment, &revision::ancestors).map(|both| both.after),
+        false => revision::open_one(target, &folder),
+    };
+    let tree = tree.map_err(diff::failure)?;
     let formats = diff::formats(args)?;
     if let Some((format, _)) = formats.iter().find(|(format, _)| !report::lint::FORMATS.contains(format)) {
         let name = |wanted: Format| Format::ALL.iter().find(|(_, f)| *f == wanted).map_or("", |(name, _)| *name);
@@ -21,8 +25,10 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
             known.join(", ")
         )));
     }
-    let options =
-        reading::Options { baseline: diff::baseline(args, &folder)?, ..diff::analysis_options(args, &folder)? };
+    let options = reading::Options {
+        baseline: diff::baseline(args, &folder)?,
+        ..diff::analysis_options(args, &folder, tree.as_ref())?
+    };
     let given = match args.get_one::<String>("data") {
         Some(data) => Some(Rows::read(&folder.join(data)).map_err(|e| Failure::new(format!("--data: {e}")))?),
         None => None,
