@@ -11,14 +11,13 @@ pub mod origin;
 mod pyspark;
 pub mod python;
 pub mod sql;
-mod text;
 
 pub use cache::ParseCache;
 pub use jobs::{Script, jobs};
 
 use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, QualifiedName, Unresolved, Workspace};
 use crate::project::{Language, Project, SourceFile, Unit};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 use origin::Origin;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -86,7 +85,7 @@ fn define_sql(context: &SourceContext, text: &str) -> Definitions {
 
 /// The file's text, or a diagnostic that says why there is none.
 fn with_text(context: &SourceContext, define: impl FnOnce(&SourceContext, &str) -> Definitions) -> Definitions {
-    match text::read(context.tree, &context.file.path) {
+    match text::text(context.tree, &context.file.path) {
         Ok(text) => define(context, &text),
         Err(diagnostic) => Definitions { diagnostics: vec![*diagnostic], ..Definitions::default() },
     }

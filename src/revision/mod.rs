@@ -4,18 +4,19 @@
 //! checks anything out, never reads outside the repository. A tree lists the files that pipelines can be made of (SQL, Python,
 //! notebooks, YAML, JSON), symlinks and submodules, and nothing else.
 
-mod decode;
 mod folder;
 mod git_tree;
+mod hook;
 mod listing;
 mod objects;
 mod open;
 mod overlay;
 mod selection;
+pub mod text;
 mod working_tree;
 
-pub use decode::decode;
-pub use open::{Comparison, RevisionError, open, open_default, open_one, root};
+pub use hook::ancestors;
+pub use open::{Comparison, RevisionError, open, open_default, open_one, open_staged, root};
 pub use overlay::Overlay;
 pub use selection::Selection;
 
