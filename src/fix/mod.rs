@@ -66,10 +66,10 @@ pub fn fixes(
     options: &Options,
     rule: Option<&str>,
     accept: Accept,
-) -> Result<Fixes, Diagnostic> {
+) -> Result<Fixes, Box<Diagnostic>> {
     let mut current = examine(before, after, options);
     if let Some(rule) = rule.filter(|rule| !Alternative::UNASKED.contains(rule) && current.book.rule(rule).is_none()) {
-        return Err(current.book.unknown_rule(rule));
+        return Err(Box::new(current.book.unknown_rule(rule)));
     }
     let mut found = Fixes::default();
     let mut accepted: Vec<Edit> = Vec::new();

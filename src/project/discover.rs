@@ -30,7 +30,7 @@ pub fn discover(tree: &dyn Tree, options: &Options<'_>) -> Project {
 ///
 /// # Errors
 /// No bundle has it: another target's values would be judged, and the commands of a report would fail.
-pub fn check_target(tree: &dyn Tree, target: &str) -> Result<(), Diagnostic> {
+pub fn check_target(tree: &dyn Tree, target: &str) -> Result<(), Box<Diagnostic>> {
     let roots = bundle::root_files(tree);
     let known: BTreeSet<String> = roots.iter().flat_map(|root_file| bundle::targets(tree, root_file)).collect();
     if roots.is_empty() || known.contains(target) {
@@ -39,7 +39,7 @@ pub fn check_target(tree: &dyn Tree, target: &str) -> Result<(), Diagnostic> {
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
     let help = if names.is_empty() { "it has no targets".to_owned() } else { format!("it has {}", names.join(", ")) };
     let message = format!("no bundle of {} has a target `{target}`", tree.label());
-    Err(Diagnostic::new(DiagnosticLevel::Error, "unknown-target", message).with_help(help))
+    Err(Box::new(Diagnostic::new(DiagnosticLevel::Error, "unknown-target", message).with_help(help)))
 }
 
 /// What specifications lay claim to.

@@ -40,7 +40,7 @@ pub fn has(analysis: &Analysis, name: &str) -> bool {
 
 /// The dataset whose name is most like this one, where one is like it.
 pub fn nearest(analysis: &Analysis, name: &str) -> Option<String> {
-    let ratio = |known: &str| similar::TextDiff::from_chars(&name.to_lowercase(), &known.to_lowercase()).ratio();
+    let ratio = |known: &str| similar::TextDiff::from_chars(name.to_lowercase(), known.to_lowercase()).ratio();
     let datasets = analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
     let names = datasets.flat_map(|dataset| [dataset.name.name.clone(), dataset.name.to_string()]);
     let rated = names.map(|known| (ratio(&known), known)).filter(|(ratio, _)| *ratio > 0.6);
