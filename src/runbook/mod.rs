@@ -12,7 +12,7 @@ pub(crate) use start::{python, start};
 use crate::analyze::Analysis;
 use crate::diff::FlowStatus;
 use crate::impact::{Blocked, Command, Lossy, PipelineRefresh, commands};
-use crate::model::{Dataset, DatasetKind, Effect, FullRefresh, Pipeline, Place, Platform, QualifiedName};
+use crate::model::{Dataset, DatasetKind, Effect, FullRefresh, Pipeline, Place, Platform};
 use crate::review::Examination;
 use crate::rules::CodeLanguage;
 use std::collections::{BTreeMap, BTreeSet};
@@ -233,18 +233,21 @@ fn protection(pipeline: &Pipeline, dataset: &Dataset) -> Protection {
 
 /// By a query, which every format and platform takes: a streaming table cannot be cloned without its history.
 fn copy(dataset: &Dataset) -> String {
-    let copy = QualifiedName { name: format!("{}_before_refresh", dataset.name.name), ..dataset.name.clone() };
-    format!("CREATE TABLE {} AS SELECT * FROM {};", sql_name(&copy), sql_name(&dataset.name))
+    let name: Vec<String> = dataset.name.parts().map(str::to_owned).collect();
+    let mut copy = name.clone();
+    if let Some(last) = copy.last_mut() {
+        last.push_str("_before_refresh");
+    }
+    format!("CREATE TABLE {} AS SELECT * FROM {};", sql_name(&copy), sql_name(&name))
 }
 
 /// A table's name as a statement needs it: parts that are no plain identifier are quoted.
-fn sql_name(name: &QualifiedName) -> String {
+fn sql_name(parts: &[String]) -> String {
     let plain = |part: &str| {
         part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !part.starts_with(|c: char| c.is_ascii_digit())
     };
     let quoted = |part: &String| if plain(part) { part.clone() } else { format!("`{}`", part.replace('`', "``")) };
-    let parts = [name.catalog.as_ref(), name.schema.as_ref(), Some(&name.name)];
-    parts.into_iter().flatten().map(quoted).collect::<Vec<_>>().join(".")
+    parts.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
 /// Copies of tables that the deployment deletes, as they were defined before.

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str, text: &str) -> Signs {
-        signs(path, text.as_bytes(), language(path, text.as_bytes()).unwrap())
+        signs(text.as_bytes(), language(path, text.as_bytes()).unwrap())
     }
 
     fn is_pipeline(path: &str, text: &str) -> bool {
