@@ -35,7 +35,7 @@ while [ -z "$existing" ]; do
   page=$((page + 1))
 done
 
-if [ "${PIPELINT_EXIT_CODE:-2}" -le 1 ] && [ "${PIPELINT_FINDINGS:-0}" -eq 0 ]; then
+if [ "${PIPELINT_EXIT_CODE:-2}" -eq 0 ] && [ "${PIPELINT_CLEAR:-false}" = true ]; then
   [ -n "$existing" ] || exit 0
   printf '%s\n**pipelint: all clear.** Nothing in this pull request changes what happens to data that is already there.\n' "$marker" >"$scratch/body.md"
 elif [ -s "$PIPELINT_MARKDOWN" ]; then

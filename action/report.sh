@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs pipelint once and keeps every report. Gives the outputs `exit-code`, `worst`, `findings`, `json`, `sarif`, `markdown`.
+# Runs pipelint once and keeps every report. Gives the outputs `exit-code`, `worst`, `clear`, `json`, `sarif`, `markdown`. `clear` is true
+# where nothing happens to any table and there is nothing to read: a note alone is no reason for a comment.
 set -euo pipefail
 
 reports=${RUNNER_TEMP:-/tmp}/pipelint-reports
@@ -23,11 +24,15 @@ else
 fi
 
 worst=none
-findings=0
+clear=false
 if [ -s "$reports/pipelint.json" ]; then
   worst=$(jq -r '.summary.worst // "none"' "$reports/pipelint.json")
-  # A note alone is no reason for a comment.
-  findings=$(jq -r '[.findings[] | select(.severity != "note")] | length' "$reports/pipelint.json")
+  clear=$(jq -r '
+    (.summary.worst | IN("none", "ignored"))
+    and all((.findings + (.script_findings // []))[]; .severity == "note")
+    and all(.diagnostics[]; .level != "error")
+    and .summary.contradicted == 0
+    and .refresh_plan.lossy == [] and .refresh_plan.blocked == []' "$reports/pipelint.json")
 fi
 if [ -s "$reports/pipelint.md" ]; then
   # A job summary holds 1 MiB at most.
@@ -36,7 +41,7 @@ fi
 {
   echo "exit-code=$code"
   echo "worst=$worst"
-  echo "findings=$findings"
+  echo "clear=$clear"
   echo "json=$reports/pipelint.json"
   echo "sarif=$reports/pipelint.sarif"
   echo "markdown=$reports/pipelint.md"

@@ -1,6 +1,6 @@
 //! Edits of files, applied in memory, and the unified diff that shows them.
 
-use crate::revision::Tree;
+use crate::revision::{self, Tree};
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,10 +22,18 @@ pub fn apply(tree: &dyn Tree, edits: &[Edit]) -> Option<BTreeMap<String, (String
     let mut files = BTreeMap::new();
     for (path, edits) in by_path {
         let old = text(tree, path)?;
-        let new = replaced(&old, edits)?;
+        let edits: Vec<(Range<usize>, String)> =
+            edits.into_iter().map(|(range, text)| (range, with_line_ends_of(&old, text))).collect();
+        let new = replaced(&old, edits.iter().map(|(range, text)| (range.clone(), text.as_str())).collect())?;
         files.insert(path.to_owned(), (old, new));
     }
     Some(files)
+}
+
+/// A new text with the line ends of the file that it goes into.
+fn with_line_ends_of(file: &str, text: &str) -> String {
+    let lines = text.replace("\r\n", "\n");
+    if file.contains("\r\n") { lines.replace('\n', "\r\n") } else { lines }
 }
 
 /// A text with other text in place of some of its bytes; insertions at one byte keep their order. None where two overlap.
@@ -44,7 +52,7 @@ pub fn replaced(old: &str, mut edits: Vec<(Range<usize>, &str)>) -> Option<Strin
 
 /// A file's text, where its bytes are that text.
 pub fn text(tree: &dyn Tree, path: &str) -> Option<String> {
-    String::from_utf8(tree.read(path).ok()?.to_vec()).ok()
+    revision::text::exact(tree, path)
 }
 
 /// The byte of a line and a column, both counted from 1, columns in characters.

@@ -106,6 +106,11 @@ pub fn write_into(findings: &mut [Finding], alternatives: &[Alternative]) {
 }
 
 impl Alternative {
+    /// Names of alternatives that no finding asks for, in place of a rule's.
+    pub const SKIP_CHANGE_COMMITS: &str = "skip-change-commits";
+    pub const PROTECT_TABLE: &str = "protect-table";
+    pub const UNASKED: [&str; 2] = [Self::SKIP_CHANGE_COMMITS, Self::PROTECT_TABLE];
+
     /// As a remedy of a finding.
     pub fn remedy(&self, id: Option<String>) -> RenderedRemedy {
         let language = match self.language {

@@ -9,8 +9,9 @@ use crate::model::{DatasetKind, FullRefresh, QualifiedName, Read, Source};
 use crate::rules::losses;
 use std::collections::BTreeSet;
 
-const PASS_OVER: &str = "The stream goes on when its source is updated or refreshed. It does not take those changes over: refresh it \
-                         too where it must have them.";
+const PASS_OVER: &str = "The stream goes on and passes over commits that change or delete rows: their updates, deletes and merged \
+                         rows never arrive. After a full refresh of its source every row of it is appended again and arrives a \
+                         second time, beside the rows that are there: refresh this table in the same selection to avoid that.";
 const PROTECT: &str = "A full refresh of the table then fails until somebody lifts the protection on purpose.";
 
 /// The option that was taken out comes back.
@@ -101,7 +102,8 @@ impl Desk<'_> {
             for (dataset, read) in self.streaming_reads(&impact.pipeline, &impact.dataset, parent) {
                 let Some(draft) = self.spot(&read.place).and_then(skip_change_commits) else { continue };
                 let title = format!("Let the stream of `{dataset}` pass over the commits that empty `{parent}`");
-                let new = unasked("skip-change-commits", &dataset, title, PASS_OVER, Goal::BetterEffect, draft);
+                let new =
+                    unasked(Alternative::SKIP_CHANGE_COMMITS, &dataset, title, PASS_OVER, Goal::BetterEffect, draft);
                 found.extend(new.filter(|new| {
                     let places = new.edits.iter().map(|edit| (edit.path.clone(), edit.range.start));
                     seen.insert(places.collect::<Vec<_>>())
@@ -145,7 +147,7 @@ impl Desk<'_> {
             let Some((reason, ..)) = declared.filter(|_| open && seen.insert(dataset.name.key())) else { continue };
             let Some(draft) = self.spot(&dataset.place).and_then(protect) else { continue };
             let title = format!("Protect `{}` from full refresh: {reason}", dataset.name);
-            found.extend(unasked("protect-table", &dataset.name, title, PROTECT, Goal::Protected, draft));
+            found.extend(unasked(Alternative::PROTECT_TABLE, &dataset.name, title, PROTECT, Goal::Protected, draft));
         }
         found
     }

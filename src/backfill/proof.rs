@@ -14,7 +14,7 @@ use crate::lint::{Experiment, Label, Snapshot, TableFacts, effect, experiment, s
 use crate::model::{Dataset, Flow, Pipeline};
 use crate::project::{Language, SourceFile, Unit};
 use crate::reading::{self, Options};
-use crate::revision::{ContentId, Overlay};
+use crate::revision::{ContentId, Overlay, text};
 use crate::rules::CodeLanguage;
 use crate::run::{self, Code, Stage, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,7 @@ pub fn of_pipeline(
         return not_run(&format!("`{view}` has to be written first"));
     }
     let span = patch.flow.place.span().filter(|span| span.cell.is_none());
-    let text = span.and_then(|span| String::from_utf8(repository.tree.read(&span.path).ok()?.to_vec()).ok());
+    let text = span.and_then(|span| text::exact(repository.tree, &span.path));
     let (Some(span), Some(text)) = (span, text) else {
         return not_run("the flow stands in a notebook, to which the engine adds no code");
     };

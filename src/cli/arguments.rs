@@ -115,7 +115,10 @@ fn compared_trees() -> [Arg; 3] {
             .long("staged")
             .action(ArgAction::SetTrue)
             .conflicts_with_all(["revisions", "before", "after"])
-            .help("Compare HEAD with the index"),
+            .help(
+                "Compare HEAD with the index; under pre-commit what it asks for: the revisions that it names, or an amended \
+                 commit's parent",
+            ),
         Arg::new("before")
             .long("before")
             .value_name("DIR")
@@ -234,7 +237,7 @@ fn confirmation_options() -> [Arg; 5] {
 
 fn fix() -> Command {
     Command::new("fix")
-        .about("Patches the new code so that the old checkpoints go on, where a patch is proved to be better")
+        .about("Patches the new code so that the old checkpoints go on, where no table is worse off with the patch")
         .after_help(
             "Exit codes: 0 no finding of severity error is left; 1 some are; 2 wrong usage, an error of the tool, or nothing \
              analysed.",
@@ -247,6 +250,12 @@ fn fix() -> Command {
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
                 .help("Show the patch as a unified diff and write nothing"),
+        )
+        .arg(
+            Arg::new("unsafe")
+                .long("unsafe")
+                .action(ArgAction::SetTrue)
+                .help("Apply fixes with a price too: those that leave some table worse, or without the refresh it needs"),
         )
         .args(analysis_options())
 }
@@ -385,6 +394,13 @@ fn lint() -> Command {
                 .long("staged")
                 .action(ArgAction::SetTrue)
                 .help("The index, and of it the files that differ from HEAD's or are named"),
+        )
+        .arg(
+            Arg::new("staged")
+                .long("staged")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("revision")
+                .help("What is staged; under pre-commit the revision that it names"),
         )
         .arg(
             Arg::new("data")

@@ -24,11 +24,11 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
 fn linted(args: &ArgMatches, folder: &Path) -> Result<Vec<Finding>, Failure> {
     let target = args.get_one::<String>("revisions").map(String::as_str);
     let tree = revision::open_one(target, folder).map_err(diff::failure)?;
-    Ok(lint::lint(tree.as_ref(), &diff::analysis_options(args, folder)?, None).findings)
+    Ok(lint::lint(tree.as_ref(), &diff::analysis_options(args, folder, tree.as_ref())?, None).findings)
 }
 
 fn compared(args: &ArgMatches, folder: &Path) -> Result<Vec<Finding>, Failure> {
     let comparison = diff::comparison(args, folder)?;
-    let options = diff::options(args, folder)?;
+    let options = diff::options(args, folder, comparison.after.as_ref())?;
     Ok(review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options).findings)
 }

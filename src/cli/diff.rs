@@ -2,15 +2,15 @@
 
 use super::progress::Progress;
 use super::{Failure, Outcome, output, spark};
-use crate::confirm::Data;
+use crate::confirm::{Data, sources, unmatched};
 use crate::engine::Effort;
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
 use crate::policy::Baseline;
-use crate::project::ConfigFile;
+use crate::project::{self, ConfigFile};
 use crate::reading::{self, ConfirmWith};
-use crate::report::{self, Format, Style};
-use crate::review;
-use crate::revision::{self, Comparison, Selection};
+use crate::report::{self, Format, Style, safe};
+use crate::review::{self, Examination};
+use crate::revision::{self, Comparison, Selection, Tree};
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,16 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let formats = formats(args)?;
     let folder = folder(args);
     let comparison = comparison(args, &folder)?;
-    let options = reading::Options { spark: spark::options(args)?, ..options(args, &folder)? };
+    let options =
+        reading::Options { spark: spark::options(args)?, ..options(args, &folder, comparison.after.as_ref())? };
     let quiet = args.get_flag("quiet");
     // Spark tells its own progress.
     let progress = Progress::start("comparing", quiet || options.spark.is_some());
-    let mut report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
+    let examination = review::examine(comparison.before.as_ref(), comparison.after.as_ref(), &options);
+    if let ConfirmWith::GivenRows(data) = &options.confirm {
+        check_rows(data, &examination)?;
+    }
+    let mut report = examination.report;
     drop(progress);
     if options.spark.is_some() {
         spark::clear();
@@ -41,6 +46,20 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         ));
     }
     Ok(if report.fails(fail_on) { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// Rows that no flow reads are evidence of nothing, and their file is misnamed.
+fn check_rows(data: &Data, examination: &Examination) -> Result<(), Failure> {
+    let unmatched = unmatched(data, &examination.before, &examination.after);
+    if unmatched.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<String> =
+        sources(&examination.before, &examination.after).merged().into_iter().map(|facts| facts.name).collect();
+    Err(Failure::with_help(
+        format!("--data: no source of the two revisions is named {}", safe::inline(&unmatched.join(", "))),
+        format!("the sources are {}", safe::inline(&known.join(", "))),
+    ))
 }
 
 /// Compares two revisions of a repository with default options and prints the text report.
@@ -65,15 +84,20 @@ pub(super) fn comparison(args: &ArgMatches, folder: &Path) -> Result<Comparison,
     let selection = match (text("before"), text("after"), text("revisions")) {
         (Some(before), Some(after), _) => Selection::Folders { before: folder.join(before), after: folder.join(after) },
         (_, _, Some(range)) => Selection::parse(range),
-        _ if args.get_flag("staged") => Selection::Staged,
-        _ => {
-            return revision::open_default(folder, &|name| std::env::var(name).ok()).map_err(failure);
+        _ if args.get_flag("staged") => {
+            return revision::open_staged(folder, &environment, &revision::ancestors).map_err(failure);
         }
+        _ => return revision::open_default(folder, &environment).map_err(failure),
     };
     revision::open(&selection, folder).map_err(failure)
 }
 
-pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<reading::Options, Failure> {
+/// A variable of the environment.
+pub(super) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+pub(super) fn options(args: &ArgMatches, folder: &Path, tree: &dyn Tree) -> Result<reading::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
     let confirm = match (text("confirm").as_deref(), text("data")) {
         (Some("off"), _) => ConfirmWith::Nothing,
@@ -89,7 +113,7 @@ pub(super) fn options(args: &ArgMatches, folder: &Path) -> Result<reading::Optio
         effort: Effort { rows, deadline: None },
         confirm_seconds: number("confirm-timeout"),
         baseline: baseline(args, folder)?,
-        ..analysis_options(args, folder)?
+        ..analysis_options(args, folder, tree)?
     })
 }
 
@@ -106,9 +130,12 @@ fn read_baseline(folder: &Path, path: &str) -> Result<Baseline, Failure> {
     Baseline::parse(path, &text).map_err(Failure::new)
 }
 
-/// What every subcommand that reads pipelines may be told: target, platform, configuration.
-pub(super) fn analysis_options(args: &ArgMatches, folder: &Path) -> Result<reading::Options, Failure> {
+/// What every subcommand that reads pipelines takes: target, platform, configuration. The target is one of `tree`, the newer side.
+pub(super) fn analysis_options(args: &ArgMatches, folder: &Path, tree: &dyn Tree) -> Result<reading::Options, Failure> {
     let text = |name: &str| args.get_one::<String>(name).cloned();
+    if let Some(target) = text("target") {
+        project::check_target(tree, &target).map_err(|unknown| Failure::of(&unknown))?;
+    }
     let platform = text("platform").map(|word| word.parse()).transpose().map_err(Failure::new)?;
     let config = match text("config") {
         None => None,

@@ -1,7 +1,7 @@
 //! `pipelint fix`: patches that are proved to be better than a full refresh.
 
 use super::{Failure, Outcome, diff, output};
-use crate::fix::{Fixes, fixes, unified_diff};
+use crate::fix::{Accept, Fix, Fixes, Price, fixes, unified_diff};
 use crate::report::safe;
 use crate::revision;
 use clap::ArgMatches;
@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let comparison = diff::comparison(args, &folder)?;
-    let options = diff::analysis_options(args, &folder)?;
+    let options = diff::analysis_options(args, &folder, comparison.after.as_ref())?;
     let rule = args.get_one::<String>("rule").map(String::as_str);
-    let found = fixes(comparison.before.as_ref(), comparison.after.as_ref(), &options, rule);
-    output::print(&told(&found))?;
+    let accept = if args.get_flag("unsafe") { Accept::WithPrice } else { Accept::Safe };
+    let found = fixes(comparison.before.as_ref(), comparison.after.as_ref(), &options, rule, accept)
+        .map_err(|unknown| Failure::of(&unknown))?;
+    output::print(&summary(&found))?;
     if args.get_flag("dry-run") {
         for (path, (old, new)) in &found.files {
-            output::print(&safe::block(&unified_diff(path, old, new)))?;
+            output::print(&safe::patch(&unified_diff(path, old, new)))?;
         }
     } else if !found.files.is_empty() {
         let root = root(args, &folder)?;
@@ -28,39 +30,63 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     Ok(if found.errors_left > 0 { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn told(found: &Fixes) -> String {
+fn summary(found: &Fixes) -> String {
     let mut out = String::new();
     for fix in &found.offered {
-        let _ = writeln!(
-            out,
-            "{} [{}]\n  {}: {} (full refresh: {}) → {} (full refresh: {})",
-            safe::inline(&fix.title),
-            fix.rule,
-            safe::inline(&fix.dataset.to_string()),
-            fix.before.effect,
-            fix.before.full_refresh.as_str(),
-            fix.left.effect,
-            fix.left.full_refresh.as_str(),
-        );
+        let _ = write!(out, "{}{}", heading(fix), price(fix));
+    }
+    for fix in &found.choices {
+        let _ = write!(out, "not applied, for its price (`pipelint fix --unsafe` applies it): {}", heading(fix));
+        let _ = write!(out, "  {}\n{}", safe::inline(&fix.text), price(fix));
     }
     for (title, dataset) in &found.dropped {
-        let _ = writeln!(
-            out,
-            "not offered, for what it leaves is not better: {} ({})",
-            safe::inline(title),
-            safe::inline(&dataset.to_string())
-        );
+        let (title, dataset) = (safe::inline(title), safe::inline(&dataset.to_string()));
+        let _ = writeln!(out, "not offered, for it gains nothing: {title} ({dataset})");
     }
     if found.offered.is_empty() {
-        out.push_str("No fix to offer.\n");
+        out.push_str(if found.choices.is_empty() { "No fix to offer.\n" } else { "No safe fix to offer.\n" });
     }
     let left = match found.errors_left {
         0 => "no finding of severity error is left".to_owned(),
         1 => "1 finding of severity error is left: see `pipelint diff`".to_owned(),
         count => format!("{count} findings of severity error are left: see `pipelint diff`"),
     };
-    let _ = writeln!(out, "With the patch, {left}.");
+    let _ = writeln!(out, "{}, {left}.", if found.offered.is_empty() { "Without a patch" } else { "With the patch" });
     out
+}
+
+/// What a fix is, and what it changes for its table.
+fn heading(fix: &Fix) -> String {
+    format!(
+        "{} [{}]\n  {}: {} (full refresh: {}) → {} (full refresh: {})\n",
+        safe::inline(&fix.title),
+        fix.rule,
+        safe::inline(&fix.dataset.to_string()),
+        fix.before.effect,
+        fix.before.full_refresh.as_str(),
+        fix.left.effect,
+        fix.left.full_refresh.as_str(),
+    )
+}
+
+/// What becomes worse, a line each.
+fn price(fix: &Fix) -> String {
+    let line = |price: &Price| match price {
+        Price::Worse { dataset, now, then } => format!(
+            "  price: `{dataset}` is {} (full refresh: {}) with it, and {} (full refresh: {}) without\n",
+            then.effect,
+            then.full_refresh.as_str(),
+            now.effect,
+            now.full_refresh.as_str(),
+        ),
+        Price::RefreshLost { dataset, effect } => {
+            format!(
+                "  price: `{dataset}` stays {effect}, and no refresh is asked for any more that would set it right\n"
+            )
+        }
+        Price::RefreshSpoiled { dataset, reason } => format!("  price: a full refresh of `{dataset}`: {reason}\n"),
+    };
+    fix.prices.iter().map(|price| safe::block(&line(price))).collect()
 }
 
 /// The folder that paths are relative to: the one compared, or the repository's.

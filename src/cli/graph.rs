@@ -11,7 +11,10 @@ use std::collections::BTreeMap;
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let comparison = diff::comparison(args, &folder)?;
-    let options = reading::Options { confirm: ConfirmWith::Nothing, ..diff::analysis_options(args, &folder)? };
+    let options = reading::Options {
+        confirm: ConfirmWith::Nothing,
+        ..diff::analysis_options(args, &folder, comparison.after.as_ref())?
+    };
     let report = review::review(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     let dot = args.get_one::<String>("format").is_some_and(|format| format == "dot");
     let text = match (args.get_flag("all"), dot) {

@@ -14,7 +14,7 @@ use std::path::Path;
 fn opened(args: &ArgMatches, folder: &Path) -> Result<(Box<dyn Tree>, Option<BTreeSet<String>>), Failure> {
     let targets: Vec<&str> = args.get_many::<String>("targets").into_iter().flatten().map(String::as_str).collect();
     if args.get_flag("staged") {
-        let Part { tree, files } = revision::open_staged(folder).map_err(diff::failure)?;
+        let Part { tree, files } = revision::staged_part(folder).map_err(diff::failure)?;
         if targets.is_empty() {
             return Ok((tree, Some(files)));
         }
@@ -46,8 +46,10 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
             known.join(", ")
         )));
     }
-    let options =
-        reading::Options { baseline: diff::baseline(args, &folder)?, ..diff::analysis_options(args, &folder)? };
+    let options = reading::Options {
+        baseline: diff::baseline(args, &folder)?,
+        ..diff::analysis_options(args, &folder, tree.as_ref())?
+    };
     let given = match args.get_one::<String>("data") {
         Some(data) => Some(Rows::read(&folder.join(data)).map_err(|e| Failure::new(format!("--data: {e}")))?),
         None => None,

@@ -20,6 +20,8 @@ mod run;
 mod show;
 mod spark;
 
+use crate::model::Diagnostic;
+pub use arguments::command;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -38,6 +40,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A diagnostic of the input that leaves nothing to judge.
+    fn of(diagnostic: &Diagnostic) -> Self {
+        Failure { message: diagnostic.message.clone(), help: diagnostic.help.clone() }
+    }
+
     pub fn new(message: impl Into<String>) -> Self {
         Failure { message: message.into(), help: None }
     }
@@ -52,7 +59,7 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// Runs pipelint with the given arguments (the first is the program's name).
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let matches = match arguments::command().try_get_matches_from(args) {
+    let matches = match command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
             // `--help` and `--version` also end here, with exit code 0.

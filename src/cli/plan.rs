@@ -17,7 +17,10 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         return run_backfill(args, &folder, table);
     }
     let comparison = diff::comparison(args, &folder)?;
-    let options = reading::Options { confirm: ConfirmWith::GeneratedRows, ..diff::analysis_options(args, &folder)? };
+    let options = reading::Options {
+        confirm: ConfirmWith::GeneratedRows,
+        ..diff::analysis_options(args, &folder, comparison.after.as_ref())?
+    };
     let examination = review::examine(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     if examination.report.flows.is_empty() && !args.get_flag("allow-empty") {
         return Err(Failure::with_help(
@@ -52,7 +55,7 @@ fn run_backfill(args: &ArgMatches, folder: &Path, table: &str) -> Result<Outcome
     };
     let revision = args.get_one::<String>("revisions").map(String::as_str);
     let tree = revision::open_one(revision, folder).map_err(diff::failure)?;
-    let options = diff::analysis_options(args, folder)?;
+    let options = diff::analysis_options(args, folder, tree.as_ref())?;
     let found = backfill(tree.as_ref(), &options, &request)
         .map_err(|refusal| Failure::with_help(refusal.message, refusal.help))?;
     let as_json = args.get_one::<String>("format").is_some_and(|format| format == "json");

@@ -89,8 +89,7 @@ pub fn run_explain(args: &ArgMatches) -> Result<Outcome, Failure> {
     match book.rule(id) {
         Some(rule) => output::print(&explain(rule))?,
         None => {
-            let diagnostic = book.unknown_rule(id);
-            return Err(Failure { message: diagnostic.message, help: diagnostic.help });
+            return Err(Failure::of(&book.unknown_rule(id)));
         }
     }
     Ok(Outcome::Clean)

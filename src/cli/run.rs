@@ -70,7 +70,7 @@ impl Opened {
 
 fn open(args: &ArgMatches, folder: &Path, target: Option<&str>) -> Result<Opened, Failure> {
     let tree = revision::open_one(target, folder).map_err(diff::failure)?;
-    let options = diff::analysis_options(args, folder)?;
+    let options = diff::analysis_options(args, folder, tree.as_ref())?;
     let reading = reading::read(tree.as_ref(), &options, &ParseCache::new());
     diff::print_diagnostics(&reading.diagnostics);
     if reading.analysis.flows.is_empty() {

@@ -1,9 +1,10 @@
 //! Rows by batch and source: generated, or read from `DIR/batchN/<source>.json` (or `.jsonl`, `.csv`).
 
-use super::csv;
+use super::{csv, sources};
+use crate::analyze::Analysis;
 use crate::engine::Record;
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,17 @@ impl Data {
         }
         Ok(data)
     }
+}
+
+/// Names of files whose rows no source of the two revisions takes: rows that are evidence of nothing.
+pub fn unmatched(data: &Data, before: &Analysis, after: &Analysis) -> Vec<String> {
+    let sources = sources(before, after).merged();
+    let mut unmatched = BTreeSet::new();
+    for batch in &data.batches {
+        let taken: BTreeSet<&str> = sources.iter().filter_map(|facts| batch.key(&facts.name)).collect();
+        unmatched.extend(batch.sources.keys().filter(|name| !taken.contains(name.as_str())).cloned());
+    }
+    unmatched.into_iter().collect()
 }
 
 /// Names of tables have three parts at most.

@@ -24,7 +24,7 @@ pub mod spark;
 mod volatile;
 mod witness;
 
-pub use data::{Batch, Data, DataError};
+pub use data::{Batch, Data, DataError, unmatched};
 pub use engine::{Engine, NamedRow, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
 pub use experiment::{Experiment, Side, new_sources};
 pub use inference::typed_by_rows;

@@ -1,44 +1,57 @@
-//! Fixes: alternatives to a full refresh as patches, offered only where they are proved to be better.
+//! Fixes: alternatives to a full refresh as patches, judged by the comparison that they leave.
 //!
 //! Takes both trees; applies the edits of each alternative in memory, runs the whole comparison again from before to the patched tree,
-//! engine included, and keeps what leaves less behind. Nothing is written here.
+//! engine included, and compares what happens to *every* table with and without the patch. A patch that makes no table worse and loses
+//! no refresh is offered; one that gains something at a price is a choice, with that price. Nothing is written here.
+
+mod price;
 
 use crate::alternative::edit::apply;
 pub use crate::alternative::edit::{Edit, unified_diff};
 use crate::alternative::{Alternative, Goal};
 use crate::analyze::Analysis;
-use crate::model::{Effect, FullRefresh, QualifiedName, Severity};
+use crate::model::{Diagnostic, QualifiedName, Severity};
 use crate::reading::Options;
 use crate::review::{Examination, examine};
 use crate::revision::{Overlay, Tree};
-use crate::verdict::Report;
+pub use price::{Outcome, Price, outcome};
+use price::{gains, prices};
 use std::collections::BTreeMap;
 
-/// What happens to a table, as a report says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Outcome {
-    pub effect: Effect,
-    pub full_refresh: FullRefresh,
-}
-
-/// A patch that leaves a better effect behind.
+/// A patch, and what happens to its table with it.
 #[derive(Debug, Clone)]
 pub struct Fix {
     /// The rule whose finding it answers.
     pub rule: String,
     pub dataset: QualifiedName,
     pub title: String,
+    /// What the patch does.
+    pub text: String,
     pub edits: Vec<Edit>,
     /// The table's outcome without and with the patch.
     pub before: Outcome,
     pub left: Outcome,
+    /// What becomes worse with it; empty for a safe fix.
+    pub prices: Vec<Price>,
+}
+
+/// Which patches are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
+    /// Those that make nothing worse.
+    Safe,
+    /// Those with a price too: `--unsafe`.
+    WithPrice,
 }
 
 /// What can be done about a change.
 #[derive(Debug, Clone, Default)]
 pub struct Fixes {
+    /// What the patched files hold, in the order in which it was applied.
     pub offered: Vec<Fix>,
-    /// Alternatives whose effect is not better, or that touch what another one has patched: title, table.
+    /// Fixes with a price that were not asked for.
+    pub choices: Vec<Fix>,
+    /// Alternatives that gain nothing, or that touch what another one has patched: title, table.
     pub dropped: Vec<(String, QualifiedName)>,
     /// Text of each patched file before and after.
     pub files: BTreeMap<String, (String, String)>,
@@ -46,35 +59,51 @@ pub struct Fixes {
     pub errors_left: usize,
 }
 
-/// Proves the alternatives, of one rule or all, each on top of those before it.
-pub fn fixes(before: &dyn Tree, after: &dyn Tree, options: &Options, rule: Option<&str>) -> Fixes {
+/// Tries the alternatives, of one rule or all, each on top of those taken before it. An error where there is no such rule.
+pub fn fixes(
+    before: &dyn Tree,
+    after: &dyn Tree,
+    options: &Options,
+    rule: Option<&str>,
+    accept: Accept,
+) -> Result<Fixes, Box<Diagnostic>> {
     let mut current = examine(before, after, options);
+    if let Some(rule) = rule.filter(|rule| !Alternative::UNASKED.contains(rule) && current.book.rule(rule).is_none()) {
+        return Err(Box::new(current.book.unknown_rule(rule)));
+    }
     let mut found = Fixes::default();
     let mut accepted: Vec<Edit> = Vec::new();
     let asked = |alternative: &Alternative| rule.is_none_or(|rule| alternative.rule == rule);
     let alternatives = std::mem::take(&mut current.alternatives);
     for alternative in alternatives.into_iter().filter(asked) {
         let edits = accepted.iter().chain(&alternative.edits).cloned().collect();
-        let better =
-            patched(before, after, options, edits).filter(|(_, _, patched)| is_better(&alternative, &current, patched));
-        let Some((edits, files, patched)) = better else {
+        let patched = patched(before, after, options, edits)
+            .filter(|(_, _, patched)| reaches_its_goal(&alternative, &current, patched));
+        let Some((edits, files, patched)) = patched else {
             found.dropped.push((alternative.title, alternative.dataset));
             continue;
         };
-        found.offered.push(Fix {
+        let fix = Fix {
             before: outcome(&current.report, &alternative.dataset),
             left: outcome(&patched.report, &alternative.dataset),
+            prices: prices(&current.report, &patched.report),
             rule: alternative.rule,
             dataset: alternative.dataset,
             title: alternative.title,
+            text: alternative.text,
             edits: alternative.edits,
-        });
+        };
+        if !fix.prices.is_empty() && accept == Accept::Safe {
+            found.choices.push(fix);
+            continue;
+        }
+        found.offered.push(fix);
         found.files = files;
         accepted = edits;
         current = patched;
     }
     found.errors_left = current.report.count(Severity::Error);
-    found
+    Ok(found)
 }
 
 type Patched = (Vec<Edit>, BTreeMap<String, (String, String)>, Examination);
@@ -86,17 +115,8 @@ fn patched(before: &dyn Tree, after: &dyn Tree, options: &Options, edits: Vec<Ed
     Some((edits, files, patched))
 }
 
-/// The worst that happens to any flow of a table, by its own change or because its stream would stop at another's refresh.
-fn outcome(report: &Report, dataset: &QualifiedName) -> Outcome {
-    let flows = report.flows.iter().filter(|flow| flow.dataset == *dataset);
-    let outcomes = flows.map(|flow| Outcome { effect: flow.effect, full_refresh: flow.full_refresh });
-    let name = dataset.to_string();
-    let stops = report.impacts.iter().filter(|impact| impact.stops_a_stream() && impact.dataset == name);
-    let stopped = stops.map(|impact| Outcome { effect: impact.effect, full_refresh: FullRefresh::Required });
-    outcomes.chain(stopped).max().unwrap_or(Outcome { effect: Effect::None, full_refresh: FullRefresh::No })
-}
-
-fn is_better(alternative: &Alternative, current: &Examination, patched: &Examination) -> bool {
+/// The patched code is understood as well as the code was, and the patch does what it is for.
+fn reaches_its_goal(alternative: &Alternative, current: &Examination, patched: &Examination) -> bool {
     let dataset = &alternative.dataset;
     let contradicted = patched.report.contradicted() > current.report.contradicted();
     let unread = patched.report.diagnostics.len() > current.report.diagnostics.len()
@@ -104,15 +124,14 @@ fn is_better(alternative: &Alternative, current: &Examination, patched: &Examina
     if contradicted || unread || reads_twice(current, patched, dataset) {
         return false;
     }
-    let (now, then) = (weight(&current.report), weight(&patched.report));
     match alternative.goal {
-        Goal::BetterEffect => then < now,
-        Goal::Protected => then <= now && is_protected(patched, dataset),
+        Goal::BetterEffect => gains(&current.report, &patched.report),
+        Goal::Protected => is_protected(patched, dataset),
         Goal::FindingGone => {
-            let stands = |finding: &crate::rules::Finding| {
+            let answered = |finding: &crate::rules::Finding| {
                 finding.rule == alternative.rule && finding.dataset.as_ref() == Some(dataset)
             };
-            then <= now && !patched.report.findings.iter().any(stands)
+            !patched.report.findings.iter().any(answered)
         }
     }
 }
@@ -144,18 +163,4 @@ fn streams(analysis: &Analysis, dataset: &QualifiedName) -> BTreeMap<String, usi
 fn is_protected(examination: &Examination, dataset: &QualifiedName) -> bool {
     let mut datasets = examination.after.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
     datasets.any(|candidate| candidate.name == *dataset && candidate.is_protected())
-}
-
-/// How much a change does, all in all: over all flows, and over the readers whose streams would stop.
-fn weight(report: &Report) -> usize {
-    let effect = |effect: Effect| Effect::ALL.iter().position(|known| *known == effect).unwrap_or(0);
-    let refresh = |refresh: FullRefresh| match refresh {
-        FullRefresh::No => 0,
-        FullRefresh::Recommended => 2,
-        FullRefresh::Required => 8,
-        FullRefresh::Useless => 12,
-    };
-    let flows: usize = report.flows.iter().map(|flow| effect(flow.effect) + refresh(flow.full_refresh)).sum();
-    let stopped = report.impacts.iter().filter(|impact| impact.stops_a_stream()).count();
-    flows + 10 * stopped
 }

@@ -3,10 +3,10 @@
 use super::origin::Origin;
 use super::python::frames;
 use super::sql::{self, Session, Statement};
-use super::{ParseCache, python, text};
+use super::{ParseCache, python};
 use crate::model::{Diagnostic, Expr, Job, Node, Pipeline, Place, Plan, Source, Step, Unresolved, WriteOperation};
 use crate::project::{Language, Unit, notebook};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn script(tree: &dyn Tree, unit: &Unit, cache: &ParseCache) -> Option<Script> {
         return Some(python::script(unit, tree, cache.python()));
     }
     let mut script = SqlScript::default();
-    match text::read(tree, &file.path) {
+    match text::text(tree, &file.path) {
         Ok(text) if file.language == Language::SqlNotebook => match notebook::cells(&text, file.language) {
             Ok(cells) => {
                 for cell in cells.iter().filter(|cell| cell.language == notebook::CellLanguage::Sql) {

@@ -11,7 +11,6 @@ pub mod origin;
 mod pyspark;
 pub mod python;
 pub mod sql;
-mod text;
 
 /// Expressions of plans and writes, replaced.
 pub(crate) mod rewrite {
@@ -23,7 +22,7 @@ pub use jobs::{Script, jobs};
 
 use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, QualifiedName, Unresolved, Workspace};
 use crate::project::{Language, Project, SourceFile, Unit};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 use origin::Origin;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -91,7 +90,7 @@ fn define_sql(context: &SourceContext, text: &str) -> Definitions {
 
 /// The file's text, or a diagnostic that says why there is none.
 fn with_text(context: &SourceContext, define: impl FnOnce(&SourceContext, &str) -> Definitions) -> Definitions {
-    match text::read(context.tree, &context.file.path) {
+    match text::text(context.tree, &context.file.path) {
         Ok(text) => define(context, &text),
         Err(diagnostic) => Definitions { diagnostics: vec![*diagnostic], ..Definitions::default() },
     }

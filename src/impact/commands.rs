@@ -1,5 +1,6 @@
 //! Commands that refresh a selection of tables, exactly as they are typed.
 
+use crate::model::shell::word as shell;
 use crate::model::{Pipeline, PipelineKind, Platform};
 use serde_json::{Value, json};
 
@@ -41,10 +42,10 @@ pub fn commands(pipeline: &Pipeline, datasets: &[&str]) -> Vec<Command> {
                 // A resource key holds no slash: what stands before one is the bundle's folder.
                 let (folder, key) = pipeline.key.rsplit_once('/').unwrap_or(("", &pipeline.key));
                 let enter = if folder.is_empty() { String::new() } else { format!("cd {} && ", shell(folder)) };
-                commands.push(command(
-                    "bundle",
-                    format!("{enter}databricks bundle run {} --full-refresh {selection}", shell(key)),
-                ));
+                // Without it the CLI takes the bundle's default target, which may be another than the one that was judged.
+                let target = pipeline.settings.get("bundle.target").map(|target| format!(" -t {}", shell(target)));
+                let run = format!("databricks bundle run{} {}", target.unwrap_or_default(), shell(key));
+                commands.push(command("bundle", format!("{enter}{run} --full-refresh {selection}")));
             }
             commands.push(command(
                 "cli",
@@ -64,26 +65,9 @@ pub fn commands(pipeline: &Pipeline, datasets: &[&str]) -> Vec<Command> {
     }
 }
 
-/// A word that a POSIX shell takes as it stands.
-fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/,:@%+=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_that_a_shell_would_read_are_quoted() {
-        assert_eq!(shell("main.sales.orders,b"), "main.sales.orders,b");
-        assert_eq!(shell("a$(b)"), "'a$(b)'");
-        assert_eq!(shell("it's"), "'it'\\''s'");
-    }
 
     #[test]
     fn a_spark_selection_is_one_command() {
@@ -96,9 +80,10 @@ mod tests {
 
     #[test]
     fn a_lakeflow_selection_is_told_for_cli_rest_and_ui() {
-        let pipeline = Pipeline::new("orders", PipelineKind::Bundle);
+        let mut pipeline = Pipeline::new("orders", PipelineKind::Bundle);
+        pipeline.settings.insert("bundle.target".to_owned(), "prod".to_owned());
         let texts: Vec<String> = commands(&pipeline, &["a", "b"]).into_iter().map(|c| c.text).collect();
-        assert_eq!(texts.first().map(String::as_str), Some("databricks bundle run orders --full-refresh a,b"));
+        assert_eq!(texts.first().map(String::as_str), Some("databricks bundle run -t prod orders --full-refresh a,b"));
         assert_eq!(
             texts.get(1).map(String::as_str),
             Some("databricks pipelines start-update <pipeline-id> --json '{\"full_refresh_selection\":[\"a\",\"b\"]}'")

@@ -38,7 +38,7 @@ use crate::frontend::{self, ParseCache, Script};
 use crate::model::{Diagnostic, Job, Place, Platform, QualifiedName, Severity, Span, Unresolved};
 use crate::project::Unit;
 use crate::reading::{self, Options};
-use crate::revision::{Tree, decode};
+use crate::revision::{Tree, text};
 use crate::rules::{Finding, RuleBook, RuleText, findings_of};
 use crate::verdict::{Revision, Texts};
 use rayon::prelude::*;
@@ -283,7 +283,7 @@ fn linted(analysis: &Analysis) -> Vec<LintedFlow> {
 fn texts(tree: &dyn Tree, findings: &[Finding]) -> Texts {
     let mut texts = Texts::default();
     for span in findings.iter().filter_map(|finding| finding.after.span()) {
-        texts.add(Revision::After, &span.path, || Some(decode(&tree.read(&span.path).ok()?, &span.path).0));
+        texts.add(Revision::After, &span.path, || text::shown(tree, &span.path));
     }
     texts
 }

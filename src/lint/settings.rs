@@ -4,7 +4,7 @@
 use super::experiment::all_steps;
 use super::script::same_statement;
 use crate::model::{Job, Place, Step};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 
 pub const OVERWRITE_MODE: &str = "spark.sql.sources.partitionOverwriteMode";
 /// Configuration files are short.
@@ -16,8 +16,7 @@ pub fn dynamic_overwrite(tree: &dyn Tree) -> Option<String> {
         |path: &str| [".yml", ".yaml", ".json", ".conf", ".properties"].iter().any(|ending| path.ends_with(ending));
     let entries = tree.entries().iter().filter(|entry| is_configuration(&entry.path));
     for entry in entries.filter(|entry| tree.size(&entry.path).is_none_or(|bytes| bytes <= MAX_BYTES)) {
-        let Ok(bytes) = tree.read(&entry.path) else { continue };
-        let text = String::from_utf8_lossy(&bytes);
+        let Some(text) = text::shown(tree, &entry.path) else { continue };
         let sets = |line: &str| {
             line.split_once(OVERWRITE_MODE).is_some_and(|(before, value)| {
                 !before.trim_start().starts_with('#') && value.to_lowercase().contains("dynamic")

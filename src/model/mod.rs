@@ -14,6 +14,7 @@ mod pipeline;
 mod place;
 mod plan;
 mod schema;
+pub mod shell;
 mod signature;
 mod source;
 pub mod symbol;

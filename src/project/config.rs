@@ -101,7 +101,14 @@ impl Reader<'_> {
     fn config(&mut self, node: &Node, config: &mut Config) {
         config.platform = self.word(node, "platform");
         config.spark_version = self.version(node);
-        config.table_format = self.text(node, "table_format").map(|format| format.to_lowercase());
+        config.table_format = node.get("table_format").and_then(|value| {
+            // A number is a scalar, and no format.
+            let format = value.as_str().map(str::to_lowercase);
+            if format.is_none() {
+                self.wrong_type(value, "`table_format`", "the name of a format");
+            }
+            format
+        });
         config.target = node
             .get("target")
             .and_then(|target| Some(Located { value: self.text(node, "target")?, span: target.span.as_ref().clone() }));

@@ -5,7 +5,7 @@ use super::libraries::{self, file_name, is_below, is_code, join, parent, source_
 use super::scan::{Signs, is_template, language, signs};
 use super::{Language, Options, Project, SourceFile, Unit, bundle, folder, settings, spark_pipeline};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, Platform};
-use crate::revision::{EntryKind, Tree, decode};
+use crate::revision::{EntryKind, Tree, text};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,6 +24,22 @@ pub fn discover(tree: &dyn Tree, options: &Options<'_>) -> Project {
     discovery.settings_files();
     discovery.unnamed_files();
     discovery.finish()
+}
+
+/// That some bundle of the tree has a target, or that the tree has no bundle.
+///
+/// # Errors
+/// No bundle has it: another target's values would be judged, and the commands of a report would fail.
+pub fn check_target(tree: &dyn Tree, target: &str) -> Result<(), Box<Diagnostic>> {
+    let roots = bundle::root_files(tree);
+    let known: BTreeSet<String> = roots.iter().flat_map(|root_file| bundle::targets(tree, root_file)).collect();
+    if roots.is_empty() || known.contains(target) {
+        return Ok(());
+    }
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let help = if names.is_empty() { "it has no targets".to_owned() } else { format!("it has {}", names.join(", ")) };
+    let message = format!("no bundle of {} has a target `{target}`", tree.label());
+    Err(Box::new(Diagnostic::new(DiagnosticLevel::Error, "unknown-target", message).with_help(help)))
 }
 
 /// What specifications lay claim to.
@@ -73,17 +89,12 @@ impl Discovery<'_> {
             let is_config = CONFIG_NAMES.contains(&file_name(&entry.path)) && entry.kind == EntryKind::File;
             let known = files.iter().any(|(other, _)| other == folder);
             if is_config && !known && !folder::is_passed_over(&entry.path) {
-                match self.tree.read(&entry.path) {
-                    Ok(bytes) => {
-                        let (text, told) = decode(&bytes, &entry.path);
-                        self.project.diagnostics.extend(told);
+                match text::text_with_newlines(self.tree, &entry.path) {
+                    Ok(text) => {
                         let file = ConfigFile { path: entry.path.to_string(), text: text.to_string() };
                         files.push((folder.to_owned(), file));
                     }
-                    Err(error) => {
-                        let problem = Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message);
-                        self.project.diagnostics.push(problem.in_file(&entry.path));
-                    }
+                    Err(unreadable) => self.project.diagnostics.push(*unreadable),
                 }
             }
         }
@@ -177,8 +188,14 @@ impl Discovery<'_> {
             .collect();
         let tree = self.tree;
         let read: Vec<_> = candidates.par_iter().filter_map(|path| settings::read(tree, path)).collect();
-        for (pipeline, mut found, mut told) in read {
-            self.project.diagnostics.append(&mut told);
+        for read in read {
+            let (pipeline, mut found) = match read {
+                Ok(read) => read,
+                Err(unreadable) => {
+                    self.project.diagnostics.push(*unreadable);
+                    continue;
+                }
+            };
             self.project.diagnostics.append(&mut found.diagnostics);
             self.project.unresolved.append(&mut found.unresolved);
             let root = pipeline.root.clone();
@@ -197,21 +214,19 @@ impl Discovery<'_> {
             .filter(|entry| entry.kind == EntryKind::File && is_code(entry) && !claims.files.contains(&entry.path))
             .filter(|entry| !folder::is_hidden(&entry.path) && !folder::is_exploration(&entry.path))
             .collect();
-        let scanned: Vec<Result<(SourceFile, Signs), Diagnostic>> = candidates
+        let scanned: Vec<Result<(SourceFile, Signs), Box<Diagnostic>>> = candidates
             .par_iter()
             .filter_map(|entry| {
-                let bytes = match tree.read(&entry.path) {
-                    Ok(bytes) => bytes,
-                    Err(error) => {
-                        let problem = Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message);
-                        return Some(Err(problem.in_file(&entry.path)));
-                    }
+                let text = match text::scannable(tree, &entry.path) {
+                    Ok(text) => text,
+                    Err(unreadable) => return Some(Err(unreadable)),
                 };
-                let language = language(&entry.path, &bytes)?;
-                let signs = signs(&entry.path, &bytes, language);
+                let bytes = text.as_bytes();
+                let language = language(&entry.path, bytes)?;
+                let signs = signs(bytes, language);
                 let is_test = signs.test && folder::is_test_name(&entry.path);
                 let in_dbt = || dbt_projects.iter().any(|project| is_below(&entry.path, project));
-                if is_test || (language == Language::Sql && in_dbt() && is_template(&bytes)) {
+                if is_test || (language == Language::Sql && in_dbt() && is_template(bytes)) {
                     return None;
                 }
                 Some(Ok((SourceFile { path: Arc::clone(&entry.path), language, content: entry.content }, signs)))
@@ -222,8 +237,8 @@ impl Discovery<'_> {
         for scanned in scanned {
             let (file, signs) = match scanned {
                 Ok(scanned) => scanned,
-                Err(problem) => {
-                    self.project.diagnostics.push(problem);
+                Err(unreadable) => {
+                    self.project.diagnostics.push(*unreadable);
                     continue;
                 }
             };

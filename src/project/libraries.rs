@@ -1,10 +1,10 @@
 //! From the paths that a specification names to files of the tree.
 
 use super::scan;
-use super::yaml::Node;
+use super::yaml::{Content, Node};
 use super::{Language, SourceFile};
 use crate::model::{Diagnostic, DiagnosticLevel, Span, Unresolved};
-use crate::revision::{Entry, EntryKind, Tree};
+use crate::revision::{Entry, EntryKind, Tree, text};
 use globset::GlobBuilder;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,6 +28,26 @@ pub(super) struct Library {
     pub kind: LibraryKind,
     pub path: String,
     pub span: Arc<Span>,
+}
+
+/// What is wrong with a list of libraries: entries that no platform takes. A mapping of another kind is a package.
+pub(super) fn misshapen(listed: Option<&Node>) -> Vec<Diagnostic> {
+    let wrong = |node: &Node, what: &str, expected: &str| {
+        let message = format!("{what} must be {expected}, and is {}", node.kind());
+        Diagnostic::new(DiagnosticLevel::Error, "wrong-type", message).at(&node.span)
+    };
+    let Some(listed) = listed.filter(|listed| listed.content != Content::Null) else { return Vec::new() };
+    let Some(items) = listed.list() else { return vec![wrong(listed, "`libraries`", "a list")] };
+    let path_of = |item: &Node| {
+        let kinds = [["notebook", "path"], ["file", "path"], ["glob", "include"]];
+        kinds.into_iter().find_map(|path| item.at(&path).cloned().or_else(|| item.get(path[0]).cloned()))
+    };
+    let checked = items.iter().filter_map(|item| match path_of(item) {
+        _ if item.map().is_none() => Some(wrong(item, "an entry of `libraries`", "a mapping")),
+        Some(path) if path.as_str().is_none() => Some(wrong(&path, "the path of a library", "a text")),
+        _ => None,
+    });
+    checked.collect()
 }
 
 impl Library {
@@ -212,7 +232,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
 /// Reads a file far enough to know its language. An unreadable one keeps the language of its extension; the frontend reports it.
 pub(super) fn source_file(tree: &dyn Tree, path: &str) -> Option<SourceFile> {
     let entry = tree.entry(path)?;
-    let bytes = tree.read(path).unwrap_or_default();
-    let language: Language = scan::language(path, &bytes)?;
+    let text = text::shown(tree, path).unwrap_or_default();
+    let language: Language = scan::language(path, text.as_bytes())?;
     Some(SourceFile { path: Arc::clone(&entry.path), language, content: entry.content })
 }

@@ -16,7 +16,7 @@ mod spark_pipeline;
 mod yaml;
 
 pub use config::{Allow, Config, ConfigFile, Located};
-pub use discover::discover;
+pub use discover::{check_target, discover};
 
 #[cfg(test)]
 mod tests;

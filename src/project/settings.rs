@@ -3,7 +3,7 @@
 use super::libraries::{self, Found, Library};
 use super::yaml::{Content, Node};
 use crate::model::{Diagnostic, Pipeline, PipelineKind};
-use crate::revision::{Tree, decode};
+use crate::revision::{Tree, text};
 use std::sync::Arc;
 
 /// Keys with a field of their own, or that say which files to read.
@@ -59,17 +59,22 @@ pub(super) fn flatten(pipeline: &mut Pipeline, name: &str, value: &Node) {
 /// JSON files above this many bytes are data, not settings.
 const MAX_SETTINGS_BYTES: u64 = 256 * 1024;
 
-/// Reads a JSON file as pipeline settings; `None` where it is something else.
-pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<(Pipeline, Found, Vec<Diagnostic>)> {
-    if tree.size(path).is_some_and(|size| size > MAX_SETTINGS_BYTES) {
+/// Reads a JSON file as pipeline settings; `None` where it is something else, the reason where it may be some and cannot be read.
+pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<Result<(Pipeline, Found), Box<Diagnostic>>> {
+    if tree.size(path).max(text::lfs_size(tree, path)).is_some_and(|size| size > MAX_SETTINGS_BYTES) {
         return None;
     }
-    let bytes = tree.read(path).ok()?;
-    if !contains(&bytes, b"\"libraries\"") {
+    let text = match text::scannable(tree, path) {
+        Ok(text) => text,
+        Err(unreadable) => return Some(Err(unreadable)),
+    };
+    if !text.contains("\"libraries\"") {
         return None;
     }
-    let (text, diagnostics) = decode(&bytes, path);
-    let document = Node::parse_json(&text, path).ok()?;
+    let document = match text::text_with_newlines(tree, path) {
+        Ok(text) => Node::parse_json(&text, path).ok()?,
+        Err(unreadable) => return Some(Err(unreadable)),
+    };
     let settings = [document.get("spec"), document.get("settings"), Some(&document)]
         .into_iter()
         .flatten()
@@ -87,15 +92,11 @@ pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<(Pipeline, Found,
     for unresolved in &mut found.unresolved {
         unresolved.pipeline = Some(pipeline.key.clone());
     }
-    Some((pipeline, found, diagnostics))
+    Some(Ok((pipeline, found)))
 }
 
 /// Settings have libraries of code; a job's or a cluster's libraries are packages.
 fn is_settings(node: &Node) -> bool {
     let code = |item: &Node| ["notebook", "file", "glob"].iter().any(|kind| item.get(kind).is_some());
     node.get("libraries").and_then(Node::list).is_some_and(|items| items.iter().any(code))
-}
-
-fn contains(bytes: &[u8], word: &[u8]) -> bool {
-    bytes.windows(word.len()).any(|window| window == word)
 }

@@ -5,9 +5,9 @@
 use super::libraries::{self, Library, LibraryKind};
 use super::settings::apply_settings;
 use super::unreadable_specification;
-use super::yaml::Node;
+use super::yaml::{Content, Node};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, Platform, Unresolved};
-use crate::revision::{EntryKind, Tree, decode};
+use crate::revision::{EntryKind, Tree, text};
 use std::sync::Arc;
 
 const NAMES: [&str; 2] = ["spark-pipeline.yaml", "spark-pipeline.yml"];
@@ -50,18 +50,14 @@ pub(super) fn read(tree: &dyn Tree, path: &Arc<str>) -> Option<Specification> {
     pipeline.root = folder.to_owned();
     let mut specification =
         Specification { pipeline, files: Vec::new(), diagnostics: Vec::new(), unresolved: Vec::new() };
-    let bytes = match tree.read(path) {
-        Ok(bytes) => bytes,
-        Err(_) if preview => return None,
-        Err(error) => {
-            specification.unresolved.push(unreadable_specification(path, &error.message));
-            let problem = Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message).in_file(path);
-            specification.diagnostics.push(problem);
+    let text = match text::text_with_newlines(tree, path) {
+        Ok(text) => text,
+        Err(unreadable) => {
+            specification.unresolved.push(unreadable_specification(path, &unreadable.message));
+            specification.diagnostics.push(*unreadable);
             return Some(specification);
         }
     };
-    let (text, told) = decode(&bytes, path);
-    specification.diagnostics.extend(told);
     let node = match Node::parse_yaml(&text, path) {
         Ok(node) => node,
         Err(_) if preview => return None,
@@ -95,6 +91,11 @@ impl Specification {
         self.check(node);
         let listed = node.get("libraries").or_else(|| node.get("definitions"));
         let mut named = Vec::new();
+        if let Some(listed) =
+            listed.filter(|listed| listed.list().is_none() && !matches!(listed.content, Content::Null))
+        {
+            self.refuse(listed, "wrong-type", format!("`libraries` must be a list, and is {}", listed.kind()));
+        }
         for item in listed.into_iter().flat_map(Node::items) {
             match Library::read(item).filter(|library| library.kind == LibraryKind::Glob) {
                 Some(library) if is_allowed_pattern(&library.path) => named.push(library),

@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::model::{Diagnostic, Span};
 use crate::policy::{Baseline, Definition, Judge, Policy, ScopedAllow, ScopedSeverity, Suppression, suppressions};
-use crate::revision::{Tree, decode};
+use crate::revision::{Tree, text};
 use crate::rules::{Finding, RuleBook};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -70,8 +70,8 @@ fn read_suppressions(tree: &dyn Tree, paths: &BTreeSet<Arc<str>>) -> (Vec<Suppre
     let mut found = Vec::new();
     let mut diagnostics = Vec::new();
     for path in paths {
-        let Ok(bytes) = tree.read(path) else { continue };
-        let (more, wrong) = suppressions(path, &decode(&bytes, path).0);
+        let Some(text) = text::shown(tree, path) else { continue };
+        let (more, wrong) = suppressions(path, &text);
         found.extend(more);
         diagnostics.extend(wrong);
     }

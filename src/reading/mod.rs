@@ -16,7 +16,7 @@ use crate::frontend::{self, ParseCache};
 use crate::model::{Diagnostic, PipelineKind, Platform, Unresolved};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile, Project};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 use crate::rules::{Finding, RuleBook, RuleText};
 use std::collections::BTreeMap;
 
@@ -116,6 +116,7 @@ fn code(unit: &project::Unit) -> PipelineCode {
 pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diagnostic>) {
     let mut severities = BTreeMap::new();
     let mut extra = Vec::new();
+    let mut unreadable = Vec::new();
     for config in &project.configs {
         if config.folder.is_empty() {
             severities.extend(config.severities.iter().map(|(rule, severity)| (rule.clone(), severity.value)));
@@ -123,13 +124,16 @@ pub fn rule_book(tree: &dyn Tree, project: &ProjectFacts) -> (RuleBook, Vec<Diag
         for folder in &config.rule_folders {
             let prefix = format!("{}/", folder.value.trim_end_matches('/'));
             for entry in tree.entries().iter().filter(|e| e.path.starts_with(&prefix) && e.path.ends_with(".yaml")) {
-                if let Ok(bytes) = tree.read(&entry.path) {
-                    extra.push((entry.path.to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+                match text::text_with_newlines(tree, &entry.path) {
+                    Ok(text) => extra.push((entry.path.to_string(), text.to_string())),
+                    Err(reason) => unreadable.push(*reason),
                 }
             }
         }
     }
-    RuleBook::load(&extra, &severities)
+    let (book, mut diagnostics) = RuleBook::load(&extra, &severities);
+    diagnostics.extend(unreadable);
+    (book, diagnostics)
 }
 
 /// What there is to read about the rules behind findings.

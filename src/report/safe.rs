@@ -14,6 +14,16 @@ pub fn block(text: &str) -> String {
         .collect()
 }
 
+/// The same for a patch, which is to be applied: line ends of both kinds stay.
+pub fn patch(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix("\r\n") {
+            Some(line) => format!("{}\r\n", block(line)),
+            None => block(line),
+        })
+        .collect()
+}
+
 /// Text for HTML and XML, inside elements and inside quoted attributes.
 pub fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -45,6 +55,7 @@ mod tests {
         assert_eq!(inline("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\\nc");
         assert_eq!(inline("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(block("a\n\tb\u{7}"), "a\n\tb\\u{7}");
+        assert_eq!(patch("a\r\nb\rc\n"), "a\r\nb\\rc\n");
         assert_eq!(inline("größe ✓"), "größe ✓");
         assert_eq!(markup("<a b='&\"\u{1}'>"), "&lt;a b=&#39;&amp;&quot;\\u{1}&#39;&gt;");
     }

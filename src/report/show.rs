@@ -32,6 +32,21 @@ pub fn json(analysis: &Analysis, unresolved: &[Unresolved], name: Option<&str>) 
     text
 }
 
+/// Whether a flow or a dataset bears the name.
+pub fn has(analysis: &Analysis, name: &str) -> bool {
+    let pipelines = &analysis.workspace.pipelines;
+    pipelines.iter().any(|pipeline| pipeline.datasets.iter().any(|dataset| is_wanted(dataset, pipeline, Some(name))))
+}
+
+/// The dataset whose name is most like this one, where one is like it.
+pub fn nearest(analysis: &Analysis, name: &str) -> Option<String> {
+    let ratio = |known: &str| similar::TextDiff::from_chars(name.to_lowercase(), known.to_lowercase()).ratio();
+    let datasets = analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
+    let names = datasets.flat_map(|dataset| [dataset.name.name.clone(), dataset.name.to_string()]);
+    let rated = names.map(|known| (ratio(&known), known)).filter(|(ratio, _)| *ratio > 0.6);
+    rated.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1))).map(|(_, name)| name)
+}
+
 fn pipeline_json(
     analysis: &Analysis,
     index: usize,

@@ -16,7 +16,8 @@ use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Platform, Span};
 use crate::reading::{ConfirmWith, Options, Reading, accept, read, rule_book, rule_texts};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
+use crate::rules::RuleBook;
 use crate::rules::{Assessment, Finding, FlowAssessment, assess};
 use crate::verdict::{
     Confirmation, EngineName, FlowVerdict, Lineage, Remark, Report, Revision, Side, SparkRun, SparkVerdict, Texts,
@@ -31,6 +32,8 @@ pub struct Examination {
     pub after: Analysis,
     pub difference: Diff,
     pub alternatives: Vec<Alternative>,
+    /// The rules that were asked.
+    pub book: RuleBook,
 }
 
 /// Compares two trees.
@@ -102,7 +105,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     };
     report.rules = rule_texts(&book, report.findings.iter().chain(&report.scripts));
     report.texts = texts(before, after, &report);
-    Examination { report, before: b.analysis, after: a.analysis, difference, alternatives }
+    Examination { report, before: b.analysis, after: a.analysis, difference, alternatives, book }
 }
 
 fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform {
@@ -368,10 +371,7 @@ fn texts(before: &dyn Tree, after: &dyn Tree, report: &Report) -> Texts {
             Revision::Before => before,
             Revision::After => after,
         };
-        texts.add(revision, &span.path, || {
-            let bytes = tree.read(&span.path).ok()?;
-            Some(crate::revision::decode(&bytes, &span.path).0)
-        });
+        texts.add(revision, &span.path, || text::shown(tree, &span.path));
     }
     texts
 }

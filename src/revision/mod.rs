@@ -4,18 +4,21 @@
 //! checks anything out, never reads outside the repository. A tree lists the files that pipelines can be made of (SQL, Python,
 //! notebooks, YAML, JSON), symlinks and submodules, and nothing else.
 
-mod decode;
 mod folder;
 mod git_tree;
+mod hook;
 mod listing;
 mod objects;
 mod open;
 mod overlay;
 mod selection;
+pub mod text;
 mod working_tree;
 
-pub use decode::decode;
-pub use open::{Comparison, Part, RevisionError, open, open_default, open_files, open_one, open_staged, root};
+pub use hook::ancestors;
+pub use open::{
+    Comparison, Part, RevisionError, open, open_default, open_files, open_one, open_staged, root, staged_part,
+};
 pub use overlay::Overlay;
 pub use selection::Selection;
 

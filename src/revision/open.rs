@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::git_tree::GitTree;
+use super::hook::{self, Ancestors, Occasion};
 use super::objects::Objects;
 use super::working_tree::WorkingTree;
 use super::{Selection, Tree};
@@ -70,7 +71,7 @@ pub fn open(selection: &Selection, start: &Path) -> Result<Comparison, RevisionE
     match selection {
         Selection::Range { before, after, merge_base } => repository.range(before, after, *merge_base),
         Selection::Revision(name) => Ok(comparison(repository.revision(name)?, repository.working_tree()?)),
-        Selection::Staged => Ok(comparison(repository.head()?, repository.staged()?)),
+        Selection::Staged => repository.staged_since("HEAD"),
         Selection::Head | Selection::Folders { .. } => Ok(comparison(repository.head()?, repository.working_tree()?)),
     }
 }
@@ -89,12 +90,44 @@ pub fn open_default(start: &Path, environment: &dyn Fn(&str) -> Option<String>) 
         return repository.range(&base, "HEAD", true);
     }
     let local = comparison(repository.head()?, repository.working_tree()?);
-    let content = |tree: &dyn Tree| tree.entries().iter().map(|e| (Arc::clone(&e.path), e.content)).collect::<Vec<_>>();
-    if content(local.before.as_ref()) == content(local.after.as_ref()) {
-        repository.range(&base, "HEAD", true)
-    } else {
-        Ok(local)
+    if same_content(&local) { repository.range(&base, "HEAD", true) } else { Ok(local) }
+}
+
+/// What `--staged` compares: HEAD with the index; under a hook, what that hook is called for (see [`Occasion`]).
+///
+/// # Errors
+/// As [`open`].
+pub fn open_staged(
+    start: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    ancestors: Ancestors,
+) -> Result<Comparison, RevisionError> {
+    let repository = Git::discover(start)?;
+    let alias = |name: &str| {
+        let config = repository.objects.with(|repository| repository.config()).ok()?;
+        config.get_string(&format!("alias.{name}")).ok()
+    };
+    match hook::occasion(environment, ancestors, &alias) {
+        Occasion::Commit => repository.staged_since("HEAD"),
+        Occasion::Amend => repository.staged_since("HEAD~1"),
+        Occasion::Range { from, to } => repository.range(&from, &to, true),
+        Occasion::Run => {
+            let staged = repository.staged_since("HEAD")?;
+            if !same_content(&staged) {
+                return Ok(staged);
+            }
+            match pull_request_base(environment) {
+                Some(base) => repository.range(&base, "HEAD", true),
+                None => repository.staged_since("HEAD~1"),
+            }
+        }
     }
+}
+
+/// Whether both trees hold the same files.
+fn same_content(comparison: &Comparison) -> bool {
+    let content = |tree: &dyn Tree| tree.entries().iter().map(|e| (Arc::clone(&e.path), e.content)).collect::<Vec<_>>();
+    content(comparison.before.as_ref()) == content(comparison.after.as_ref())
 }
 
 /// The working tree's folder: what the paths of a revision are relative to.
@@ -165,7 +198,7 @@ pub fn open_files(files: &[&str], start: &Path) -> Result<Part, RevisionError> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_staged(start: &Path) -> Result<Part, RevisionError> {
+pub fn staged_part(start: &Path) -> Result<Part, RevisionError> {
     let repository = Git::discover(start)?;
     let (head, tree) = (repository.head()?, repository.staged()?);
     let changed = |entry: &&super::Entry| head.entry(&entry.path).is_none_or(|old| old.content != entry.content);
@@ -253,6 +286,22 @@ impl Git {
         self.tree(self.resolve(name)?)
     }
 
+    /// A revision with the index. A parent before the first commit is the tree without files.
+    fn staged_since(&self, name: &str) -> Result<Comparison, RevisionError> {
+        let is_first = || {
+            self.objects.with(|repository| {
+                let head = repository.head()?.peel_to_commit()?;
+                Ok::<_, RevisionError>(head.parent_count() == 0 && !repository.is_shallow())
+            })
+        };
+        let before = match name {
+            "HEAD" => self.head()?,
+            _ if is_first()? => self.tree(Resolved { label: "nothing".to_owned(), tree: None, commit: None })?,
+            _ => self.revision(name)?,
+        };
+        Ok(comparison(before, self.staged()?))
+    }
+
     /// HEAD, which before the first commit is the tree without files.
     fn head(&self) -> Result<GitTree, RevisionError> {
         let unborn = self.objects.with(|repository| Ok::<_, RevisionError>(is_unborn(repository)))?;
@@ -336,7 +385,7 @@ impl Git {
                 Ok(Resolved { label, tree: Some(tree), commit: Some(base) })
             }
             Err(error) if error.code() == ErrorCode::NotFound => {
-                Err(no_merge_base(before, after, repository.is_shallow()))
+                Err(no_merge_base((before, a), (after, b), repository.is_shallow()))
             }
             Err(error) => Err(error.into()),
         })
@@ -347,11 +396,12 @@ fn is_unborn(repository: &Repository) -> bool {
     repository.head().is_err_and(|error| error.code() == ErrorCode::UnbornBranch)
 }
 
-fn no_merge_base(before: &str, after: &str, shallow: bool) -> RevisionError {
+fn no_merge_base((before, a): (&str, Oid), (after, b): (&str, Oid), shallow: bool) -> RevisionError {
     let message = format!("`{before}` and `{after}` have no common commit");
     if shallow {
+        // By their full ids: a clone of one branch fetches no other by itself, and a server takes no abbreviation.
         RevisionError::new(format!("{message} in this shallow clone"))
-            .help("fetch the rest of the history with `git fetch --unshallow origin`, or part of it with `git fetch --deepen=200 origin`")
+            .help(format!("fetch the rest of their history with `git fetch --unshallow origin {a} {b}`"))
     } else {
         RevisionError::new(message).help(format!("write `{before}..{after}` to compare them as they are"))
     }
@@ -373,10 +423,14 @@ fn unknown_revision(repository: &Repository, name: &str, error: &git2::Error) ->
     if !name.starts_with("origin/") && repository.revparse_single(&remote).is_ok() {
         return unknown.help(format!("did you mean `{remote}`?"));
     }
+    let full_id = |name: &str| repository.revparse_single(name).and_then(|found| found.peel_to_commit()).ok();
     let stem = name.split(['^', '~', '@', ':']).next().unwrap_or(name);
     let stem_is_here = stem != name && repository.revparse_single(stem).is_ok();
     match (stem_is_here, repository.is_shallow()) {
-        (true, true) => unknown.help("this is a shallow clone; fetch older commits with `git fetch --deepen=50 origin`"),
+        (true, true) => {
+            let tip = full_id(stem).map(|commit| format!(" {}", commit.id())).unwrap_or_default();
+            unknown.help(format!("this is a shallow clone; fetch older commits with `git fetch --deepen=50 origin{tip}`"))
+        }
         (true, false) => unknown.help(format!(
             "`{stem}` is there, but not that ancestor or path of it; `{EMPTY_TREE}` stands for the tree before a first commit"
         )),
@@ -386,8 +440,15 @@ fn unknown_revision(repository: &Repository, name: &str, error: &git2::Error) ->
 
 fn fetch_command(name: &str, shallow: bool) -> String {
     let deepen = if shallow { " --unshallow" } else { "" };
-    if (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let is_id = name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id && name.len() == 40 {
         return format!("fetch it with `git fetch{deepen} origin {name}`");
+    }
+    if is_id && (7..40).contains(&name.len()) {
+        // A server finds commits by full ids only.
+        return format!(
+            "fetch every branch with `git fetch{deepen} origin '+refs/heads/*:refs/remotes/origin/*'`, or give the full id"
+        );
     }
     let branch = name.trim_start_matches("refs/remotes/").trim_start_matches("refs/heads/");
     let branch = branch.strip_prefix("origin/").unwrap_or(branch);

@@ -171,7 +171,9 @@ fn unknown_revisions_name_the_fetch_that_brings_them() {
         help("dev..main"),
         "fetch it with `git fetch origin dev:refs/remotes/origin/dev` and name it `origin/dev`"
     );
-    assert_eq!(help("0123456789..main"), "fetch it with `git fetch origin 0123456789`");
+    let id = "0123456789012345678901234567890123456789";
+    assert_eq!(help(&format!("{id}..main")), format!("fetch it with `git fetch origin {id}`"));
+    assert!(help("0123456789..main").contains("or give the full id"));
     let hostile = help("a;rm$x..main");
     assert!(hostile.contains("'a;rm$x:refs/remotes/origin/a;rm$x'"), "{hostile}");
     let head = repo.repository.head().unwrap().target().unwrap();
@@ -195,9 +197,9 @@ fn a_shallow_clone_without_the_base_names_the_deepening_fetch() {
     };
     fs::write(repo.repository.path().join("shallow"), format!("{tip}\n{unrelated}\n")).unwrap();
     let error = repo.open("cut...main").err().unwrap();
-    assert!(error.help.unwrap().contains("git fetch --unshallow origin"));
+    assert!(error.help.unwrap().contains(&format!("git fetch --unshallow origin {unrelated} {tip}")));
     let error = repo.open("main~1..main").err().unwrap();
-    assert!(error.help.unwrap().contains("git fetch --deepen=50 origin"));
+    assert!(error.help.unwrap().contains(&format!("git fetch --deepen=50 origin {tip}")));
     let error = repo.open("origin/dev..main").err().unwrap();
     assert!(error.help.unwrap().contains("git fetch --unshallow origin dev:refs/remotes/origin/dev"));
 }

@@ -144,7 +144,7 @@ pub fn runbook(examination: &Examination) -> Runbook {
             book.protected.push(protection(pipeline, dataset));
         }
         if report.plan.lossy.iter().any(|lossy| lossy.dataset == dataset.name.to_string()) {
-            book.copies.push(copy(pipeline, dataset));
+            book.copies.push(copy(dataset));
         }
     }
     book.deleted = deleted(examination, &book.affected);
@@ -231,23 +231,32 @@ fn protection(pipeline: &Pipeline, dataset: &Dataset) -> Protection {
     }
 }
 
-fn copy(pipeline: &Pipeline, dataset: &Dataset) -> String {
-    let name = &dataset.name;
-    let delta = dataset.format.as_deref().unwrap_or(&pipeline.table_format).eq_ignore_ascii_case("delta");
-    match (pipeline.platform, delta) {
-        (Platform::Lakeflow, true) => format!("CREATE TABLE {name}_before_refresh DEEP CLONE {name};"),
-        _ => format!("CREATE TABLE {name}_before_refresh AS SELECT * FROM {name};"),
+/// By a query, which every format and platform takes: a streaming table cannot be cloned without its history.
+fn copy(dataset: &Dataset) -> String {
+    let name: Vec<String> = dataset.name.parts().map(str::to_owned).collect();
+    let mut copy = name.clone();
+    if let Some(last) = copy.last_mut() {
+        last.push_str("_before_refresh");
     }
+    format!("CREATE TABLE {} AS SELECT * FROM {};", sql_name(&copy), sql_name(&name))
+}
+
+/// A table's name as a statement needs it: parts that are no plain identifier are quoted.
+fn sql_name(parts: &[String]) -> String {
+    let plain = |part: &str| {
+        part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !part.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let quoted = |part: &String| if plain(part) { part.clone() } else { format!("`{}`", part.replace('`', "``")) };
+    parts.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
 /// Copies of tables that the deployment deletes, as they were defined before.
 fn deleted(examination: &Examination, affected: &[AffectedTable]) -> Vec<String> {
     let dropped: BTreeSet<&str> =
         affected.iter().filter(|table| table.effect == Effect::Dropped).map(|table| table.dataset.as_str()).collect();
-    let before = examination.before.workspace.pipelines.iter();
-    let tables = before.flat_map(|pipeline| pipeline.datasets.iter().map(move |dataset| (pipeline, dataset)));
-    let deleted = tables.filter(|(_, dataset)| dropped.contains(dataset.name.to_string().as_str()));
-    deleted.map(|(pipeline, dataset)| copy(pipeline, dataset)).collect()
+    let tables = examination.before.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
+    let deleted = tables.filter(|dataset| dropped.contains(dataset.name.to_string().as_str()));
+    deleted.map(copy).collect()
 }
 
 fn once_flows(examination: &Examination) -> Vec<OnceFlow> {

@@ -96,15 +96,21 @@ mod engine_rows;
 mod fixes;
 mod formats;
 mod functions;
+mod fuzz;
+mod hostile;
 mod json_schemas;
 mod lint_cases;
 mod lint_policy;
 mod plan;
+#[cfg(unix)]
+mod pre_commit;
+mod printed_commands;
 mod row_conditions;
 mod run;
 mod spark;
 mod speech;
 mod state_schemas;
+mod tidy;
 
 /// With a harness of its own, `#[test]` is no test: the function would silently be left out.
 fn every_test_is_listed() {
@@ -127,6 +133,8 @@ fn main() -> ExitCode {
         vec![trial("every_test_is_listed".to_owned(), every_test_is_listed)],
         #[cfg(target_os = "linux")]
         action::tests(),
+        #[cfg(target_os = "linux")]
+        action::recipes::tests(),
         backfill::tests(),
         batch_cases::tests(),
         cases::tests(),
@@ -137,18 +145,27 @@ fn main() -> ExitCode {
         engine_properties::tests(),
         engine_rows::tests(),
         fixes::tests(),
+        fixes::case_tests(),
         formats::tests(),
         functions::tests(),
         functions::never_panics::tests(),
+        fuzz::tests(),
+        hostile::tests(),
         json_schemas::tests(),
         lint_cases::tests(),
         lint_policy::tests(),
         plan::tests(),
+        #[cfg(unix)]
+        pre_commit::tests(),
+        printed_commands::tests(),
+        printed_commands::shallow::tests(),
+        printed_commands::shell::tests(),
         row_conditions::tests(),
         run::tests(),
         spark::tests(),
         speech::tests(),
         state_schemas::tests(),
+        tidy::tests(),
     ];
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().flatten().collect());
     engine_cases::print_agreement();

@@ -55,7 +55,7 @@ fn a_source_added_to_a_protected_table_is_planned_from_warning_to_verification()
     assert_eq!(selected, ["orders"]);
     assert_eq!(book.protected.len(), 1);
     assert!(book.lossy.iter().any(|lossy| lossy.retention == "7 days"));
-    assert_eq!(book.copies, ["CREATE TABLE orders_before_refresh DEEP CLONE orders;"]);
+    assert_eq!(book.copies, ["CREATE TABLE orders_before_refresh AS SELECT * FROM orders;"]);
     assert!(book.once.iter().any(|once| once.flow == "history" && once.refreshed));
     assert!(book.consumers.iter().any(|consumer| consumer.dataset == "totals"));
     let kafka = book.starts.iter().find(|start| start.source.contains("clicks")).expect("the topic's start");

@@ -21,7 +21,7 @@ const VERSION_MARK: &str = "VERSION";
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
     let tree = revision::open_one(None, &folder).map_err(diff::failure)?;
-    let options = diff::analysis_options(args, &folder)?;
+    let options = diff::analysis_options(args, &folder, tree.as_ref())?;
     let reading = reading::read(tree.as_ref(), &options, &ParseCache::new());
     let files = [
         ("pipelint.yaml", config(&reading)),

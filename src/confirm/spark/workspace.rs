@@ -4,7 +4,7 @@ use super::PipelineCode;
 use crate::confirm::NotRun;
 use crate::project::Language;
 use crate::project::notebook::{self, CellLanguage};
-use crate::revision::Tree;
+use crate::revision::{Tree, text};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,12 @@ impl Workspace {
             if !wanted || written + size > MOST_BYTES && !named.contains(entry.path.as_ref()) {
                 continue;
             }
-            let Ok(bytes) = tree.read(&entry.path) else { continue };
+            let bytes = match text::bytes(tree, &entry.path) {
+                Ok(bytes) => bytes,
+                // What may be imported need not be: the code itself says what it misses.
+                Err(_) if !named.contains(entry.path.as_ref()) => continue,
+                Err(error) => return Err(NotRun { reason: format!("{}: {}", entry.path, error.message) }),
+            };
             written += bytes.len() as u64;
             write(&root, &entry.path, &bytes)?;
         }
@@ -130,7 +135,7 @@ fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<(), NotRun> {
 }
 
 fn text(tree: &dyn Tree, path: &str) -> Result<String, NotRun> {
-    let bytes = tree.read(path).map_err(|error| NotRun { reason: format!("{path}: {}", error.message) })?;
+    let bytes = text::bytes(tree, path).map_err(|error| NotRun { reason: format!("{path}: {}", error.message) })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

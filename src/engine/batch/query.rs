@@ -268,14 +268,6 @@ impl<'a> Run<'a> {
         }
         false
     }
-
-    /// Whether the query reads files below a folder, outside of subqueries.
-    pub fn reads_under(&self, resolved: &Resolved, base: &str) -> bool {
-        let mut found = false;
-        resolved.plan.walk(&mut |plan| found |= self.node_reads_under(plan, base));
-        found
-    }
-
     /// Whether the last stage of a query reads files below a folder: adaptive execution has run what lies below an exchange before
     /// a command begins (`InsertAdaptiveSparkPlan`). One side of a join of small tables is broadcast.
     pub fn last_stage_reads(&self, plan: &Plan, base: &str) -> bool {

@@ -13,7 +13,7 @@ use super::libraries::{file_name, join, parent};
 use super::yaml::Node;
 use super::{JobTask, Project, unreadable_specification};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, Span, Unresolved};
-use crate::revision::{EntryKind, Tree, decode};
+use crate::revision::{EntryKind, Tree, text};
 use globset::GlobBuilder;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -89,6 +89,15 @@ pub(super) fn read(tree: &dyn Tree, root_file: &str, target: Option<&str>) -> Bu
     bundle
 }
 
+/// Names of the targets of a root file's bundle.
+pub(super) fn targets(tree: &dyn Tree, root_file: &str) -> Vec<String> {
+    let mut loader = Loader { tree, diagnostics: Vec::new(), unresolved: Vec::new() };
+    let Some(mut root) = loader.load(root_file) else { return Vec::new() };
+    loader.include(&mut root, parent(root_file), root_file);
+    let targets = root.get("targets").or_else(|| root.get("environments"));
+    targets.into_iter().flat_map(Node::entries).map(|(name, _)| name.clone()).collect()
+}
+
 impl Bundle {
     /// Moves what is not a pipeline into the project.
     pub(super) fn report_into(&mut self, project: &mut Project) {
@@ -125,18 +134,13 @@ impl Loader<'_> {
     }
 
     fn read(&mut self, path: &str) -> Option<Node> {
-        let bytes = match self.tree.read(path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let mut problem =
-                    Diagnostic::new(DiagnosticLevel::Error, "unreadable-file", error.message).in_file(path);
-                problem.help = error.help;
-                self.diagnostics.push(problem);
+        let text = match text::text_with_newlines(self.tree, path) {
+            Ok(text) => text,
+            Err(unreadable) => {
+                self.diagnostics.push(*unreadable);
                 return None;
             }
         };
-        let (text, told) = decode(&bytes, path);
-        self.diagnostics.extend(told);
         let path: Arc<str> = path.into();
         let parsed =
             if path.ends_with(".json") { Node::parse_json(&text, &path) } else { Node::parse_yaml(&text, &path) };

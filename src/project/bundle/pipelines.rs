@@ -51,6 +51,7 @@ pub(super) fn read(
 
 fn find_files(tree: &dyn Tree, resource: &Node, synced: &str, key: &str, bundle: &mut Bundle) -> Vec<Arc<str>> {
     let mut files: Vec<Arc<str>> = Vec::new();
+    bundle.diagnostics.extend(libraries::misshapen(resource.get("libraries")));
     for item in resource.get("libraries").into_iter().flat_map(Node::items) {
         let Some(mut library) = Library::read(item) else { continue };
         // Paths are relative to the file that writes them, except those below the bundle's own place in the workspace.

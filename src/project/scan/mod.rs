@@ -6,7 +6,7 @@ mod python;
 mod sql;
 
 use super::{Language, notebook};
-use crate::revision::decode;
+
 use python::{Names, PythonFacts};
 
 /// What a file does.
@@ -38,8 +38,8 @@ pub(super) fn language(path: &str, bytes: &[u8]) -> Option<Language> {
 }
 
 /// Reads a file for what it does.
-pub(super) fn signs(path: &str, bytes: &[u8], language: Language) -> Signs {
-    let (text, _) = decode(bytes, path);
+pub(super) fn signs(bytes: &[u8], language: Language) -> Signs {
+    let text = String::from_utf8_lossy(bytes);
     let mut python = PythonFacts::default();
     let mut in_sql = sql::SqlFacts::default();
     let mut read_sql = |text: &str| {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str, text: &str) -> Signs {
-        signs(path, text.as_bytes(), language(path, text.as_bytes()).unwrap())
+        signs(text.as_bytes(), language(path, text.as_bytes()).unwrap())
     }
 
     fn is_pipeline(path: &str, text: &str) -> bool {

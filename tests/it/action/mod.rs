@@ -2,6 +2,7 @@
 //! comments and serves releases. Needs bash, git, curl and jq.
 
 mod api;
+pub mod recipes;
 mod runner;
 
 use runner::{Event, Runner, commit, git, repository};
@@ -22,15 +23,18 @@ fn one_comment_is_made_updated_and_cleared() {
         api.comments.push((1, format!("{MARKER}\nmine"), "User"));
         api.comments.extend((2..=120).map(|id| (id, "talk".to_owned(), "User")));
     }
-    assert!(runner.comment("0", "0", "").status.success());
+    assert!(runner.comment("0", "true", "").status.success());
     assert_eq!(runner.server.bodies().len(), 120, "a clean run starts no comment");
-    for (exit_code, findings, markdown, wanted) in [
-        ("1", "1", "first", "first"),
-        ("1", "2", "second", "second"),
-        ("0", "0", "", "**pipelint: all clear.**"),
-        ("2", "0", "", "could not judge"),
+    for (exit_code, clear, markdown, wanted) in [
+        ("1", "false", "first", "first"),
+        ("1", "false", "second", "second"),
+        ("0", "true", "", "**pipelint: all clear.**"),
+        // A job that fails is never all clear, and neither is one that passes with something to read.
+        ("1", "true", "a file that does not parse", "a file that does not parse"),
+        ("0", "false", "a refresh that loses rows", "a refresh that loses rows"),
+        ("2", "false", "", "could not judge"),
     ] {
-        let out = runner.comment(exit_code, findings, markdown);
+        let out = runner.comment(exit_code, clear, markdown);
         assert!(out.status.success(), "{}", text(&out.stderr));
         let bodies = runner.server.bodies();
         assert_eq!(bodies.len(), 121, "never more than one");
@@ -42,7 +46,7 @@ fn one_comment_is_made_updated_and_cleared() {
 
 fn a_long_report_is_cut_and_says_so() {
     let runner = Runner::new();
-    assert!(runner.comment("1", "1", &"ß".repeat(80_000)).status.success());
+    assert!(runner.comment("1", "false", &"ß".repeat(80_000)).status.success());
     let body = runner.server.bodies().remove(0);
     assert!(body.chars().count() <= 65_000, "{}", body.chars().count());
     assert!(body.contains("the whole report is in the job summary"));
@@ -138,11 +142,11 @@ fn a_released_binary_is_installed_only_with_its_digest() {
     let variables = [("PIPELINT_VERSION", "9.9.9"), ("PIPELINT_RELEASES", releases.as_str())];
     let script = "#!/bin/sh\necho pipelint 9.9.9\n";
     runner.serve("9.9.9", script, false);
-    let out = runner.step("install.sh", runner.folder.path(), &variables);
+    let out = runner.step("install.sh download", runner.folder.path(), &variables);
     assert_eq!(out.status.code(), Some(2), "{}", text(&out.stdout));
     assert!(runner.output("bin").is_empty());
     runner.serve("9.9.9", script, true);
-    let out = runner.step("install.sh", runner.folder.path(), &variables);
+    let out = runner.step("install.sh download", runner.folder.path(), &variables);
     assert!(out.status.success() && text(&out.stdout).contains("pipelint 9.9.9"), "{}", text(&out.stderr));
     assert!(Path::new(&runner.output("bin")).is_file());
 }
@@ -229,6 +233,119 @@ fn no_script_of_the_action_or_of_a_workflow_holds_an_expression() {
     }
 }
 
+/// A clone as a workflow has it: one commit of a private repository, and no credentials.
+fn private_checkout(runner: &Runner, commit: &str) -> std::path::PathBuf {
+    let url = format!("{}/git/origin/.git", runner.server.url);
+    runner.server.api.lock().expect("no panic before").repositories = Some(runner.folder.path().to_path_buf());
+    let work = runner.path(&format!("checkout-{commit}"));
+    git(runner.folder.path(), &["init", "--quiet", &work.display().to_string()]);
+    git(&work, &["remote", "add", "origin", &url]);
+    let token = "http.extraheader=Authorization: basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0LXRva2Vu";
+    git(&work, &["-c", token, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit]);
+    git(&work, &["checkout", "--quiet", "FETCH_HEAD"]);
+    work
+}
+
+fn each_event_has_a_base_in_a_private_repository() {
+    let runner = Runner::new();
+    runner.publish(true);
+    let origin = runner.path("origin");
+    let (base, head) = repository(&origin);
+    for _ in 0..120 {
+        git(&origin, &["commit", "--quiet", "--allow-empty", "-m", "further"]);
+    }
+    git(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let tip = git(&origin, &["rev-parse", "main"]);
+    // A queue's commit merges the request into the branch.
+    git(&origin, &["switch", "--quiet", "--detach", "main"]);
+    git(&origin, &["merge", "--quiet", "--no-edit", "-X", "theirs", &head]);
+    let queued = git(&origin, &["rev-parse", "HEAD"]);
+    git(&origin, &["switch", "--quiet", "main"]);
+    let zero = "0".repeat(40);
+    for (name, base, head, judged) in [
+        ("pull_request", tip.as_str(), head.as_str(), "refused"),
+        ("merge_group", &tip, &queued, "refused"),
+        ("push", &base, &tip, "none"),
+        ("push", &tip, &queued, "refused"),
+        ("push", &zero, &head, "refused"),
+        ("workflow_dispatch", "", &head, "refused"),
+        ("schedule", "", &tip, "none"),
+    ] {
+        let work = private_checkout(&runner, head);
+        let event = Event { name, base, head, ..Event::default() };
+        let run = runner.action(&work, &event);
+        let worst = run.outputs.get("report.worst").map(String::as_str);
+        assert_eq!(worst, Some(judged), "{name} {base} {head}: {:?}\n{}", run.steps, run.stdout);
+        assert!(!run.stdout.contains("secret-token") && !run.stdout.contains("eC1hY2Nlc3M"), "{}", run.stdout);
+        let config = std::fs::read_to_string(work.join(".git/config")).expect("a configuration");
+        assert!(!config.contains("eC1hY2Nlc3M"), "the token stays out of the checkout");
+        std::fs::remove_dir_all(&work).expect("the checkout can be removed");
+    }
+}
+
+fn a_base_that_no_token_reaches_is_an_error_with_a_cure() {
+    let runner = Runner::new();
+    let origin = runner.path("origin");
+    let (base, head) = repository(&origin);
+    git(&origin, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let work = private_checkout(&runner, &head);
+    let out = runner.step(
+        "revisions.sh",
+        &work,
+        &[
+            ("PIPELINT_PR_BASE_SHA", base.as_str()),
+            ("PIPELINT_PR_HEAD_SHA", head.as_str()),
+            ("PIPELINT_TOKEN", "wrong"),
+        ],
+    );
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stdout).contains("give the input token, or check out with fetch-depth: 0"),
+        "{}",
+        text(&out.stdout)
+    );
+}
+
+fn without_a_release_the_build_is_kept_under_a_key_of_the_sources() {
+    let runner = Runner::new();
+    let variables = [("PIPELINT_VERSION", "8.8.8"), ("PIPELINT_RELEASES", runner.server.url.as_str())];
+    let out = runner.step("install.sh download", runner.folder.path(), &variables);
+    assert!(out.status.success() && text(&out.stdout).contains("8.8.8 is not released"), "{}", text(&out.stderr));
+    assert!(runner.output("key").starts_with("pipelint-Linux-X64-"), "{}", runner.output("key"));
+    // What the cache brought back is taken.
+    let cached = runner.path("temp").join("pipelint-bin/pipelint");
+    std::fs::copy(env!("CARGO_BIN_EXE_pipelint"), &cached).expect("the binary can be copied");
+    let out = runner.step("install.sh build", runner.folder.path(), &variables);
+    assert!(out.status.success() && text(&out.stdout).contains("from the cache"), "{}", text(&out.stdout));
+    assert_eq!(runner.output("bin"), cached.display().to_string());
+}
+
+/// macOS has no `sha256sum`: its digests come from `shasum -a 256`.
+fn the_digest_is_checked_without_sha256sum() {
+    let runner = Runner::new();
+    let tools = runner.path("tools");
+    std::fs::create_dir_all(&tools).expect("a folder");
+    for tool in ["bash", "sed", "head", "mkdir", "curl", "awk", "cut", "tar", "gzip", "cat", "rm", "sh"] {
+        let found = std::process::Command::new("sh").arg("-c").arg(format!("command -v {tool}")).output();
+        let path = text(&found.expect("a shell runs").stdout);
+        std::os::unix::fs::symlink(path.trim(), tools.join(tool)).expect("a link");
+    }
+    let sha256sum =
+        std::process::Command::new("sh").arg("-c").arg("command -v sha256sum").output().expect("a shell runs");
+    let shasum =
+        format!("#!/bin/sh\n[ \"$1 $2\" = '-a 256' ] && shift 2 && exec {} \"$@\"\n", text(&sha256sum.stdout).trim());
+    std::fs::write(tools.join("shasum"), shasum).expect("a file");
+    std::process::Command::new("chmod").arg("+x").arg(tools.join("shasum")).status().expect("chmod runs");
+    let releases = format!("{}/releases", runner.server.url);
+    let tools = tools.display().to_string();
+    let variables = [("PIPELINT_VERSION", "9.9.9"), ("PIPELINT_RELEASES", releases.as_str()), ("PATH", tools.as_str())];
+    for (right, code) in [(false, 2), (true, 0)] {
+        runner.serve("9.9.9", "#!/bin/sh\necho pipelint 9.9.9\n", right);
+        let out = runner.step("install.sh download", runner.folder.path(), &variables);
+        assert_eq!(out.status.code(), Some(code), "{}{}", text(&out.stdout), text(&out.stderr));
+    }
+}
+
 crate::tests![
     one_comment_is_made_updated_and_cleared,
     a_long_report_is_cut_and_says_so,
@@ -242,5 +359,9 @@ crate::tests![
     an_allow_entry_lets_the_action_pass_and_the_report_stays,
     a_fork_is_judged_without_a_word_to_the_api,
     a_wrong_digest_ends_the_action_at_once,
-    no_script_of_the_action_or_of_a_workflow_holds_an_expression
+    no_script_of_the_action_or_of_a_workflow_holds_an_expression,
+    each_event_has_a_base_in_a_private_repository,
+    a_base_that_no_token_reaches_is_an_error_with_a_cure,
+    without_a_release_the_build_is_kept_under_a_key_of_the_sources,
+    the_digest_is_checked_without_sha256sum
 ];

@@ -10,7 +10,7 @@ use crate::frontend::python::{ParseCache, builtins};
 use crate::model::{Diagnostic, DiagnosticLevel};
 use crate::project::notebook;
 use crate::project::{Language, Unit};
-use crate::revision::Tree;
+use crate::revision::{self, Tree};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -58,10 +58,10 @@ impl<'a> ProjectFiles<'a> {
         self.tree.entry(path).is_some()
     }
 
-    /// A file's text, where it exists and is text.
-    pub fn text(&self, path: &str) -> Option<String> {
+    /// A data file's text, where it exists and is text. The value that comes of it is unknown otherwise, and says so.
+    pub fn data(&self, path: &str) -> Option<String> {
         self.tree.entry(path)?;
-        crate::frontend::text::read(self.tree, path).ok()
+        revision::text::shown(self.tree, path).map(|text| text.to_string())
     }
 
     pub fn has_folder(&self, folder: &str) -> bool {
@@ -280,7 +280,7 @@ impl Interpreter<'_> {
 
     /// Runs a file or notebook in a namespace.
     pub fn run_file(&mut self, path: &str, language: Language, scope: &Rc<Scope>) {
-        let text = match crate::frontend::text::read(self.files.tree, path) {
+        let text = match revision::text::text(self.files.tree, path) {
             Ok(text) => text,
             Err(diagnostic) => {
                 self.diagnostics.push(*diagnostic);
@@ -422,7 +422,7 @@ impl Interpreter<'_> {
             rest = shorter;
         }
         let paths = candidates.iter().filter_map(|candidate| normalize(candidate));
-        paths.into_iter().find_map(|path| self.files.text(&path))
+        paths.into_iter().find_map(|path| self.files.data(&path))
     }
 
     /// `importlib.import_module(name)`.

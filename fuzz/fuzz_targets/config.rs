@@ -1,0 +1,7 @@
+//! The configuration.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    pipelint_fuzz::compare(&[("orders.sql", pipelint_fuzz::ORDERS), ("pipelint.yaml", data)], "pipelint.yaml", false);
+});

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE clicks AS SELECT id FROM STREAM(raw.clicks); -- a note
