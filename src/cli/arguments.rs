@@ -396,13 +396,6 @@ fn lint() -> Command {
                 .help("The index, and of it the files that differ from HEAD's or are named"),
         )
         .arg(
-            Arg::new("staged")
-                .long("staged")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("revision")
-                .help("What is staged; under pre-commit the revision that it names"),
-        )
-        .arg(
             Arg::new("data")
                 .long("data")
                 .value_name("DIR")

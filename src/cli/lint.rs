@@ -10,8 +10,10 @@ use clap::ArgMatches;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The tree that is asked for, and the files of it where some are named or staged.
-fn opened(args: &ArgMatches, folder: &Path) -> Result<(Box<dyn Tree>, Option<BTreeSet<String>>), Failure> {
+/// What is asked for: a tree, and the files of it where some are named or staged.
+type Opened = (Box<dyn Tree>, Option<BTreeSet<String>>);
+
+fn opened(args: &ArgMatches, folder: &Path) -> Result<Opened, Failure> {
     let targets: Vec<&str> = args.get_many::<String>("targets").into_iter().flatten().map(String::as_str).collect();
     if args.get_flag("staged") {
         let Part { tree, files } = revision::staged_part(folder).map_err(diff::failure)?;

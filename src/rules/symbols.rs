@@ -65,7 +65,7 @@ mod tests {
         let book = RuleBook::embedded().unwrap();
         let mut claimed = 0;
         for rule in book.rules() {
-            let facts = kinds::kind(&rule.change).map(|kind| kind.facts).unwrap_or_default();
+            let facts = kinds::kind(rule.change).map(|kind| kind.facts).unwrap_or_default();
             for before in facts {
                 let Some(after) = facts.iter().find(|fact| counterparts(before).iter().any(|name| name == *fact))
                 else {
@@ -73,7 +73,7 @@ mod tests {
                 };
                 for (old, new) in [("{a}", "{b}"), ("{a}", "b"), ("a", "{b}.x")] {
                     let change =
-                        Change::new(kinds::kind(&rule.change).unwrap().id, "p").fact(before, old).fact(after, new);
+                        Change::new(kinds::kind(rule.change).unwrap().id, "p").fact(before, old).fact(after, new);
                     for platform in [Platform::Lakeflow, Platform::Spark] {
                         for finding in findings_of(&book, platform, &change) {
                             claimed += 1;

@@ -73,7 +73,7 @@ fn by_name(interpreter: &mut Interpreter<'_>, key: &Value, function: &Value, arg
     let arg = if star { Expr::integer(1) } else { column::column(interpreter, key, place) };
     match signature::of_pyspark(&function) {
         Some(Signature { sql: Some(sql), distinct: true, .. }) => distinct_call(sql, vec![arg]),
-        Some(Signature { sql: Some(sql), .. }) => Expr::call(*sql, vec![arg]),
+        Some(Signature { sql: Some(sql), .. }) => Expr::call(sql, vec![arg]),
         _ => Expr::call(&function.to_lowercase(), vec![arg]),
     }
 }

@@ -54,12 +54,15 @@ pub(super) fn signs(bytes: &[u8], language: Language) -> Signs {
             python.read(text, parser, &mut names);
         }
     };
+    let mut unread = false;
     match language {
         Language::Sql => read_sql(&text),
         Language::Python => read_python(&text),
         Language::SqlNotebook | Language::PythonNotebook | Language::Ipynb => {
-            // What is no notebook after all is reported where it is read.
-            for cell in notebook::cells(&text, language).unwrap_or_default() {
+            let cells = notebook::cells(&text, language);
+            // A notebook that cannot be read may be anything: it is kept, and reported where it is loaded.
+            unread = cells.is_err();
+            for cell in cells.unwrap_or_default() {
                 match cell.language {
                     notebook::CellLanguage::Python => read_python(&cell.text),
                     notebook::CellLanguage::Sql => read_sql(&cell.text),
@@ -70,7 +73,7 @@ pub(super) fn signs(bytes: &[u8], language: Language) -> Signs {
     }
     Signs {
         // A notebook that starts streaming queries itself is a job, whatever its SQL cells create.
-        pipeline: python.defines() || (in_sql.defines && !python.stream_write),
+        pipeline: unread || python.defines() || (in_sql.defines && !python.stream_write),
         stream_write: python.stream_write,
         batch_write: python.writes() || in_sql.writes,
         test: python.tests,

@@ -58,8 +58,11 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn skip_past(&mut self, end: &str) {
-        self.rest = self.rest.split_once(end).map_or("", |(_, after)| after);
+    /// Past a comment that begins here. One that never ends is an error for the parser to report, and hides nothing.
+    fn skip_comment(&mut self, end: &str) {
+        let after = self.rest.split_once(end).map(|(_, after)| after);
+        let opened = if end == "\n" { "" } else { self.rest.get(2..).unwrap_or_default() };
+        self.rest = after.unwrap_or(opened);
     }
 
     /// Past a quoted text whose opening quote is gone; a backslash protects what follows it.
@@ -91,9 +94,9 @@ impl<'a> Iterator for Words<'a> {
                 return Some(word);
             }
             if self.rest.starts_with("--") {
-                self.skip_past("\n");
+                self.skip_comment("\n");
             } else if self.rest.starts_with("/*") {
-                self.skip_past("*/");
+                self.skip_comment("*/");
             } else {
                 self.rest = self.rest.get(first.len_utf8()..).unwrap_or_default();
                 if matches!(first, '\'' | '"' | '`') {

@@ -17,7 +17,7 @@ use pipelint::reading::{Options, read};
 use pipelint::revision::{Selection, open};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 crate::tests!(mutants_do_not_pass_in_silence, equivalent_rewrites_are_silent);
 
@@ -37,7 +37,7 @@ struct Count {
 
 fn mutants_do_not_pass_in_silence() {
     let counts: Vec<BTreeMap<String, Count>> =
-        crate::case_folders("").par_iter().map(|folder| mutants_of(folder)).collect();
+        crate::case_folders("").par_iter().map(|folder| mutants_of(folder.as_path())).collect();
     let mut kinds: BTreeMap<String, Count> = BTreeMap::new();
     for (kind, count) in counts.into_iter().flatten() {
         let total = kinds.entry(kind).or_default();
@@ -79,7 +79,7 @@ fn workspace(folder: &Path) -> Option<Workspace> {
     Some(read(comparison.after.as_ref(), &Options::default(), &ParseCache::new()).analysis.workspace)
 }
 
-fn mutants_of(folder: &PathBuf) -> BTreeMap<String, Count> {
+fn mutants_of(folder: &Path) -> BTreeMap<String, Count> {
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let Some(workspace) = workspace(folder) else { return counts };
     let before = analyze(workspace.clone());

@@ -43,8 +43,8 @@ pub fn auto_cdc_flow(interpreter: &mut Interpreter<'_>, arguments: &Arguments, f
     let name = arguments.keyword("name").or_else(|| arguments.keyword("flow_name"));
     let name = name.map_or_else(|| target.clone(), |name| given_name(interpreter, name));
     interpreter.register_flow(FlowDraft {
-        name: name.to_string(),
-        target: target.to_string(),
+        name,
+        target,
         kind,
         query: Value::None,
         plan: Some(plan),

@@ -288,7 +288,7 @@ fn append_flow(interpreter: &mut Interpreter<'_>, target: &Rc<Decorated>, argume
     }
     interpreter.register_flow(FlowDraft {
         name,
-        target: into.to_string(),
+        target: into,
         kind,
         place: definition_place(interpreter, &function, arguments),
         query: function,
@@ -558,7 +558,8 @@ fn without_repetitions(datasets: Vec<Dataset>, merged: &BTreeSet<usize>) -> Vec<
             other.place == dataset.place || (conditional(other) && conditional(&dataset))
         };
         let repeated = kept.iter().any(|other| other.name == dataset.name && declares_only(other));
-        if !merged.contains(&index) && !(repeated && dataset.kind == DatasetKind::StreamingTable) {
+        let is_repeated = repeated && dataset.kind == DatasetKind::StreamingTable;
+        if !is_repeated && !merged.contains(&index) {
             kept.push(dataset);
         }
     }
