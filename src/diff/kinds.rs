@@ -66,6 +66,8 @@ pub const COMMON: &[&str] = &[
 
 /// Every fact's name and meaning. A flag that is not set reads as false.
 pub const FACTS: &[(&str, &str)] = &[
+    ("help", "text: what makes a file readable again"),
+    ("side", "text: where a file cannot be read: before, after or both"),
     ("platform", "text: lakeflow or spark"),
     ("spark_version", "text: Spark's version on platform spark, as 4.3; compare with at_least and below"),
     ("pipeline", "text: key of the pipeline"),

@@ -7,14 +7,18 @@ use crate::model::{Effect, FullRefresh, Severity};
 
 /// The finding as it may be claimed of this change: `unknown` and no error, if what it says rests on a symbol.
 pub(super) fn held_to_symbols(finding: Finding, change: &Change) -> Finding {
-    if !rests_on_symbol(change) || finding.effect == Effect::None {
+    if !rests_on_symbol(change) {
         return finding;
+    }
+    let severity = finding.severity.min(Severity::Warning);
+    if finding.effect == Effect::None {
+        return Finding { severity, ..finding };
     }
     let mut hints =
         vec!["the two differ in a value that is known only at run time: what happens cannot be told".to_owned()];
     hints.extend(finding.hints);
     Finding {
-        severity: finding.severity.min(Severity::Warning),
+        severity,
         effect: Effect::Unknown,
         observed: false,
         confirmable: false,
