@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Failure, Outcome, output, spark};
 use crate::confirm::{Data, sources, unmatched};
 use crate::engine::Effort;
-use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity};
+use crate::model::{Diagnostic, DiagnosticLevel, Severity};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile};
 use crate::reading::{self, ConfirmWith};
@@ -34,7 +34,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     }
     let fail_on = fail_on(args, report.fail_on)?;
     report.fail_on = Some(fail_on);
-    let harmless = report.worst() == Effect::None && report.open_findings() == 0 && report.worse_writes() == 0;
+    let harmless = report.is_harmless() && report.open_findings() == 0 && report.worse_writes() == 0;
     let nothing = quiet && harmless;
     let formats: Vec<_> =
         formats.into_iter().filter(|(f, file)| !nothing || *f != Format::Text || file.is_some()).collect();
@@ -182,6 +182,7 @@ pub(super) fn write_formats(
 ) -> Result<(), Failure> {
     for (format, file) in formats {
         match file {
+            None if *format == Format::Github => output::print_exactly(&render(*format, style))?,
             None => output::print(&render(*format, style))?,
             Some(path) => output::write_file(path, &render(*format, Style { colors: false, ..style }))?,
         }

@@ -27,8 +27,13 @@ pub fn width() -> usize {
     told.or_else(terminal).unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
 }
 
-/// Prints to standard output; a closed pipe is no error (`pipelint … | head`).
+/// Prints to standard output, with no line in it that a workflow's log takes for a command.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_exactly(&safe::without_commands(text))
+}
+
+/// Prints to standard output; a closed pipe is no error (`pipelint … | head`).
+pub fn print_exactly(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -38,22 +43,39 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a report file.
+/// Writes a report file: whole, or not at all.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
+    write_whole(path, text).map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
+}
+
+/// Writes next to the file and renames, so that a full disk leaves the file as it was. What is no regular file (a pipe, a device)
+/// is written into.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link: the file that it points at is replaced.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if name.is_empty() || path.exists() && !path.is_file() {
+        return std::fs::write(&path, text);
+    }
+    let unfinished = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
+    let written = std::fs::write(&unfinished, text).and_then(|()| std::fs::rename(&unfinished, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
 }
 
 /// Prints a remark to standard error.
 pub fn print_note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "note: {text}");
+    let _ = writeln!(io::stderr().lock(), "note: {}", safe::block(text));
 }
 
 /// Prints an error of the tool to standard error.
 pub fn print_failure(failure: &Failure) {
     let mut stderr = io::stderr().lock();
-    let _ = writeln!(stderr, "error: {}", failure.message);
+    let _ = writeln!(stderr, "error: {}", safe::block(&failure.message));
     if let Some(help) = &failure.help {
-        let _ = writeln!(stderr, "  help: {help}");
+        let _ = writeln!(stderr, "  help: {}", safe::block(help));
     }
 }
 

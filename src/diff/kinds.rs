@@ -241,7 +241,7 @@ kinds! {
     "unattended-refresh-added": "something now starts full refreshes by itself" ["setting", "scheduled"];
     "configuration-changed": "a configuration value that a checkpoint or a query depends on" ["setting", "class", "before", "after"];
     // Datasets
-    "definition-unread": "a definition stands in a file that cannot be read as it now is" ["path", "concerned", "error"];
+    "definition-unread": "a file of a pipeline cannot be read as it now is" ["path", "concerned", "error"];
     "file-unread": "a file cannot be read on one side, or is another one and on neither" ["path", "concerned", "error", "help", "side", "reason"];
     "dataset-removed": "a dataset is no longer defined" ["readers", "private"];
     "dataset-renamed": "a dataset has another name and the same content" ["before", "after", "readers"];

@@ -84,6 +84,21 @@ impl Effect {
         effects.into_iter().max_by_key(precedence).unwrap_or(Effect::None)
     }
 
+    /// How loud an effect is by itself, where no rule says.
+    pub fn severity(self) -> Severity {
+        match self {
+            Effect::None => Severity::Off,
+            Effect::Ignored | Effect::Recomputed => Severity::Note,
+            Effect::Mixed | Effect::Unknown => Severity::Warning,
+            Effect::Invalid
+            | Effect::Refused
+            | Effect::Orphaned
+            | Effect::Replayed
+            | Effect::WrongRows
+            | Effect::Dropped => Severity::Error,
+        }
+    }
+
     /// The update stops: nothing is written until somebody acts.
     pub fn stops(self) -> bool {
         matches!(self, Effect::Refused | Effect::Invalid)

@@ -189,6 +189,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Part of a file was not read: its text is not to be had, or does not parse.
+    pub fn leaves_text_unread(&self) -> bool {
+        self.level == DiagnosticLevel::Error && (self.code.ends_with("-syntax") || self.is_read_error())
+    }
+
+    /// The file's text is not to be had, whatever it says.
+    pub fn is_read_error(&self) -> bool {
+        let codes = ["unreadable-file", "unreadable-folder", "missing-object"];
+        self.level == DiagnosticLevel::Error && codes.contains(&self.code)
+    }
+
     pub fn new(level: DiagnosticLevel, code: &'static str, message: impl Into<String>) -> Self {
         Diagnostic { level, code, message: message.into(), help: None, path: None, span: None }
     }

@@ -14,8 +14,13 @@ const STALE_TOLD: usize = 5;
 pub fn fingerprint(finding: &Finding) -> String {
     let dataset = finding.dataset.as_ref().map(|dataset| dataset.key()).unwrap_or_default();
     let flow = finding.flow.clone().unwrap_or_default();
+    fingerprint_of(&[&finding.rule, &finding.pipeline, &dataset, &flow, &finding.message])
+}
+
+/// A key of these parts, in this order.
+pub fn fingerprint_of(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
-    for part in [&finding.rule, &finding.pipeline, &dataset, &flow, &finding.message] {
+    for part in parts {
         hash.update(part.as_bytes());
         hash.update([0]);
     }

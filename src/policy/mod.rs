@@ -8,7 +8,7 @@
 mod baseline;
 mod suppression;
 
-pub use baseline::{Baseline, fingerprint};
+pub use baseline::{Baseline, fingerprint, fingerprint_of};
 pub use suppression::{Suppression, suppressions};
 
 use crate::model::{Diagnostic, DiagnosticLevel, Severity, Span};

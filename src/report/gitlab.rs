@@ -2,15 +2,15 @@
 //!
 //! Source: GitLab, "Code Quality", the fields that it reads.
 
-use crate::model::Severity;
-use crate::policy::fingerprint;
+use crate::model::{Diagnostic, Severity};
+use crate::policy::{fingerprint, fingerprint_of};
 use crate::verdict::Report;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub fn render(report: &Report) -> String {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let issues: Vec<Value> = report
+    let mut issues: Vec<Value> = report
         .findings
         .iter()
         .filter(|finding| finding.allowed.is_none())
@@ -36,5 +36,19 @@ pub fn render(report: &Report) -> String {
             })
         })
         .collect();
+    issues.extend(report.input_errors().map(unreadable));
     format!("{:#}\n", Value::Array(issues))
+}
+
+/// What is wrong with the input: nothing else says that the run is no pass.
+fn unreadable(diagnostic: &Diagnostic) -> Value {
+    let path = diagnostic.span.as_ref().map(|span| span.path.as_ref()).or(diagnostic.path.as_deref());
+    let line = diagnostic.span.as_ref().map_or(1, |span| span.line);
+    json!({
+        "description": diagnostic.message,
+        "check_name": diagnostic.code,
+        "fingerprint": fingerprint_of(&[diagnostic.code, path.unwrap_or_default(), &diagnostic.message]),
+        "severity": "critical",
+        "location": { "path": path.unwrap_or("."), "lines": { "begin": line } },
+    })
 }

@@ -6,7 +6,7 @@ use crate::impact::{Impact, RefreshPlan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Severity, Span, Unresolved};
 use crate::rules::Finding;
 use crate::verdict::column_list;
-use crate::verdict::{Confirmation, EngineName, FlowVerdict, Remark, Report, SparkRun};
+use crate::verdict::{Confirmation, Contradiction, EngineName, Equality, FlowVerdict, Remark, Report, SparkRun};
 use serde_json::{Map, Value, json};
 
 pub fn render(report: &Report) -> String {
@@ -67,9 +67,13 @@ fn summary(report: &Report) -> Value {
             "allowed": report.findings.iter().filter(|finding| finding.allowed.is_some()).count(),
         },
         "confirmed": report.confirmed(),
+        "seen": report.left_to_engine(),
         "contradicted": report.contradicted(),
         "unresolved": report.unresolved.len(),
         "worst": report.worst().as_str(),
+        "headline": report.headline(),
+        "broken": report.broken,
+        "fails": report.fails(report.fail_on.unwrap_or(Severity::Error)),
     })
 }
 
@@ -80,7 +84,9 @@ fn flow(flow: &FlowVerdict) -> Value {
         "dataset": flow.dataset.to_string(),
         "status": flow.status.as_str(),
         "effect": flow.effect.as_str(),
-        "allowed": flow.open != flow.effect,
+        "equality": flow.equality().map(Equality::as_str),
+        "contradiction": flow.contradiction().map(contradiction),
+        "allowed": flow.is_accepted(),
         "full_refresh": flow.full_refresh.as_str(),
         "confirmation": flow.confirmation.as_ref().map(|told| confirmation(told, flow.engine)),
         "findings": flow.findings,
@@ -95,6 +101,16 @@ fn flow(flow: &FlowVerdict) -> Value {
     json
 }
 
+/// Claim and observation, and which of them counts.
+fn contradiction(contradiction: Contradiction) -> Value {
+    json!({
+        "claimed": contradiction.claimed.as_str(),
+        "observed": contradiction.observed.as_str(),
+        "believed": contradiction.believed().as_str(),
+        "why": contradiction.reason(),
+    })
+}
+
 fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
     match confirmation {
         Confirmation::NotRun { reason } => json!({
@@ -105,7 +121,7 @@ fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
             "witness": null,
             "reason": reason,
         }),
-        Confirmation::Ran { run, agrees, follows_from } => json!({
+        Confirmation::Ran { run, agrees, follows_from, .. } => json!({
             "engine": engine.as_str(),
             "observed": run.observed.map(Effect::as_str),
             "error_class": run.error_class,

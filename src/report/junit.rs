@@ -3,7 +3,7 @@
 use super::safe;
 use crate::model::Severity;
 use crate::verdict::Report;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 pub fn render(report: &Report) -> String {
@@ -27,6 +27,28 @@ pub fn render(report: &Report) -> String {
             format!("{} ({})", flow.dataset, flow.flow)
         };
         suites.entry(&flow.pipeline).or_default().push((name, failure.unwrap_or_default()));
+    }
+    for diagnostic in report.input_errors() {
+        let path = diagnostic.span.as_ref().map(|span| span.path.to_string()).or_else(|| diagnostic.path.clone());
+        let failure = format!(
+            "<failure type=\"{}\" message=\"{}\"></failure>",
+            safe::markup(diagnostic.code),
+            safe::markup(&diagnostic.message)
+        );
+        suites.entry("input").or_default().push((path.unwrap_or_default(), failure));
+    }
+    // What concerns a whole pipeline, and what no table of it stands for.
+    let of_flows: BTreeSet<usize> = report.flows.iter().flat_map(|flow| flow.findings.iter().copied()).collect();
+    for (index, finding) in report.findings.iter().enumerate() {
+        if !of_flows.contains(&index) && finding.severity >= Severity::Warning && finding.allowed.is_none() {
+            let name = finding.dataset.as_ref().map_or_else(|| finding.rule.clone(), ToString::to_string);
+            let failure = format!(
+                "<failure type=\"{}\" message=\"{}\"></failure>",
+                safe::markup(&finding.rule),
+                safe::markup(&format!("{}: {}", finding.effect, finding.message))
+            );
+            suites.entry(&finding.pipeline).or_default().push((name, failure));
+        }
     }
     let (tests, failures) = totals(suites.values().flatten());
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -87,6 +87,7 @@ fn verdict(
         status: FlowStatus::Unchanged,
         effect: worst(false),
         open: worst(true),
+        left_to_engine: false,
         full_refresh: FullRefresh::No,
         confirmation: None,
         engine: EngineName::Mini,

@@ -80,9 +80,9 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
         Format::Text => text::render(report, style),
         Format::Json => json::render(report),
-        Format::Sarif => sarif::render(report),
+        Format::Sarif => safe::json(&sarif::render(report)),
         Format::Github => github::render(report),
-        Format::Gitlab => gitlab::render(report),
+        Format::Gitlab => safe::json(&gitlab::render(report)),
         Format::Junit => junit::render(report),
         Format::Markdown => markdown::render(report),
         Format::Html => html::render(report),

@@ -24,6 +24,25 @@ pub fn patch(text: &str) -> String {
         .collect()
 }
 
+/// Text in which no line is a command to a workflow's log (`::error::…`, also behind blanks): its first colon becomes visible as an
+/// escape.
+pub fn without_commands(text: &str) -> String {
+    let is_command = |line: &str| line.trim_start().strip_prefix("::").is_some_and(|rest| rest.contains("::"));
+    if !text.lines().any(is_command) {
+        return text.to_owned();
+    }
+    let line = |line: &str| if is_command(line) { line.replacen(':', "\\u{3a}", 1) } else { line.to_owned() };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// A JSON document whose strings hold no character that reorders or hides others: each is shown as an escape. Control characters
+/// are escaped by JSON itself.
+pub fn json(document: &str) -> String {
+    let visible =
+        |c: char| if !c.is_ascii() && is_hostile(c) { format!("\\{}", c.escape_default()) } else { c.to_string() };
+    document.chars().map(visible).collect()
+}
+
 /// Text for HTML and XML, inside elements and inside quoted attributes.
 pub fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -49,6 +68,21 @@ fn is_hostile(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_is_a_command_to_a_log() {
+        assert_eq!(
+            without_commands("a\n  ::error file=x::y\n::: a.sql:1:1\n"),
+            "a\n  \\u{3a}:error file=x::y\n::: a.sql:1:1\n"
+        );
+    }
+
+    #[test]
+    fn a_document_stays_one_and_shows_its_marks() {
+        let shown = json(&serde_json::json!({ "a": "x\u{202e}y" }).to_string());
+        let value: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+        assert_eq!(value["a"], "x\\u{202e}y");
+    }
 
     #[test]
     fn escapes_and_bidirectional_overrides_become_visible() {

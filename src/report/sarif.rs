@@ -1,7 +1,7 @@
 //! SARIF 2.1.0 (OASIS): relative paths, fingerprints that survive moved lines, the rules' own help, and a code flow from the
 //! changed line to each table below that it reaches.
 
-use crate::model::{DiagnosticLevel, Severity, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Severity, Span};
 use crate::policy::fingerprint;
 use crate::rules::Finding;
 use crate::verdict::{Report, Revision};
@@ -29,11 +29,12 @@ pub fn render(report: &Report) -> String {
             })
         })
         .collect();
-    let results: Vec<Value> = report
+    let mut results: Vec<Value> = report
         .findings
         .iter()
         .map(|finding| result(report, finding, ids.iter().position(|id| **id == finding.rule)))
         .collect();
+    results.extend(report.input_errors().map(input_error));
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -106,6 +107,20 @@ fn result(report: &Report, finding: &Finding, rule: Option<usize>) -> Value {
         }),
     );
     Value::Object(result)
+}
+
+/// What is wrong with the input, as a result: viewers show no notifications.
+fn input_error(diagnostic: &Diagnostic) -> Value {
+    let start = diagnostic.path.as_ref().map(|path| Span::start_of(path.as_str().into()));
+    let span = diagnostic.span.clone().or(start);
+    let locations: Vec<Value> =
+        span.iter().map(|span| json!({ "physicalLocation": physical_location(span) })).collect();
+    json!({
+        "ruleId": diagnostic.code,
+        "level": "error",
+        "message": { "text": diagnostic.message },
+        "locations": locations,
+    })
 }
 
 fn message(finding: &Finding) -> String {

@@ -4,6 +4,7 @@
 //! beside the trees.
 
 mod scripts;
+mod settle;
 mod unread;
 
 use crate::alternative::{self, Alternative};
@@ -16,7 +17,7 @@ use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
 use crate::model::{Diagnostic, DiagnosticLevel, Effect, Platform, Span};
 use crate::reading::{ConfirmWith, Options, Reading, accept, read, rule_book, rule_texts};
-use crate::revision::{Tree, text};
+use crate::revision::{EntryKind, Tree, text};
 use crate::rules::RuleBook;
 use crate::rules::{Assessment, Finding, FlowAssessment, assess};
 use crate::verdict::{
@@ -66,6 +67,8 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let spark = on_spark((before, &b), (after, &a), &difference, options, confirmed.as_ref());
     let (spark, seen) = spark.unzip();
     let confirmations = Confirmations { mini: by_flow(confirmed), spark: seen.unwrap_or_default() };
+    let observed: Vec<Option<Effect>> = difference.flows.iter().map(|pair| confirmations.observed(pair)).collect();
+    settle::settle(&mut assessment, &difference, &observed, &book);
     let graph = Graph::new(&a.analysis);
     let impacts = impact(&b.analysis, &a.analysis, &difference, &assessment, &graph);
     let plan = refresh_plan(&a.analysis, &difference, &assessment, &impacts, &graph);
@@ -82,7 +85,9 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     alternative::write_into(&mut assessment.findings, &alternatives);
     let mut flows = verdicts(&b.analysis, &a.analysis, &difference, &assessment, &confirmations, options);
     explain_by_upstream(&a.analysis, &graph, &difference, &mut flows);
+    flows.iter_mut().for_each(FlowVerdict::settle);
     diagnostics.extend(a.diagnostics);
+    diagnostics.extend(moved_submodules(before, after));
     let diagnostics = remarks(b.diagnostics, diagnostics);
     let mut report = Report {
         before: Side { label: before.label().to_owned() },
@@ -95,7 +100,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         impacts,
         plan,
         unresolved: remarks(b.unresolved, a.unresolved),
-        broken: broken(&diagnostics),
+        broken: broken(&diagnostics, (before, after)),
         diagnostics,
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         lineage: Lineage::new(&b.analysis, &a.analysis),
@@ -179,6 +184,15 @@ struct Confirmations {
     spark: BTreeMap<FlowKey, SecondConfirmation>,
 }
 
+impl Confirmations {
+    /// What the mini engine saw of a flow, or Spark where it saw nothing.
+    fn observed(&self, pair: &FlowPair) -> Option<Effect> {
+        let key = key(pair);
+        let mini = self.mini.get(&key).and_then(|run| run.observed);
+        mini.or_else(|| self.spark.get(&key).and_then(|seen| seen.flow.observed))
+    }
+}
+
 /// Datasets that something has happened to; none where a change concerns a whole pipeline.
 fn changed_datasets(difference: &Diff) -> Option<BTreeSet<String>> {
     if difference.changes.iter().any(|change| change.dataset.is_none()) {
@@ -256,13 +270,7 @@ fn verdict(
 ) -> FlowVerdict {
     let key = key(pair);
     let (ran, seen) = (confirmations.mini.get(&key), confirmations.spark.get(&key));
-    let observed = ran.and_then(|run| run.observed).or_else(|| seen.and_then(|seen| seen.flow.observed));
-    let effect = match (assessed.observed, observed) {
-        (false, _) => assessed.effect,
-        (true, Some(observed)) => observed,
-        // What is left to an engine that could not say cannot be told.
-        (true, None) => Effect::together([assessed.certain, Effect::Unknown]),
-    };
+    let effect = assessed.effect;
     let mini = told(pair, assessed, ran, effect, options);
     let spark = seen.and_then(|seen| {
         Some(SparkVerdict {
@@ -289,6 +297,7 @@ fn verdict(
         status: pair.status,
         effect,
         open: open.unwrap_or(effect),
+        left_to_engine: assessed.observed && assessed.certain == Effect::None,
         full_refresh: assessed.full_refresh,
         confirmation,
         engine,
@@ -357,10 +366,31 @@ fn explain_by_upstream(after: &Analysis, graph: &Graph, difference: &Diff, flows
     }
 }
 
-/// Errors of the input that only AFTER has: files and statements that this change broke.
-fn broken(diagnostics: &[Remark<Diagnostic>]) -> usize {
-    let new = diagnostics.iter().filter(|remark| remark.revision == Revision::After && !remark.in_both);
-    new.filter(|remark| remark.entry.level == DiagnosticLevel::Error).count()
+/// What this change leaves unread: errors of AFTER that are new or in a file that differs, and files of BEFORE that cannot be had.
+fn broken(diagnostics: &[Remark<Diagnostic>], trees: (&dyn Tree, &dyn Tree)) -> usize {
+    let counts = |remark: &&Remark<Diagnostic>| match remark.revision {
+        Revision::Before => remark.entry.is_read_error(),
+        Revision::After => {
+            let changed = || remark.entry.path.as_ref().is_some_and(|path| unread::differs(trees, path));
+            remark.entry.level == DiagnosticLevel::Error && (!remark.in_both || changed())
+        }
+    };
+    diagnostics.iter().filter(counts).count()
+}
+
+/// Submodules that point at another commit: their files are not read, so what that changes cannot be told.
+fn moved_submodules(before: &dyn Tree, after: &dyn Tree) -> Vec<Diagnostic> {
+    let of_after = after.entries().iter().filter(|entry| entry.kind == EntryKind::Submodule);
+    let moved = of_after.filter(|entry| before.entry(&entry.path).is_some_and(|old| old.content != entry.content));
+    moved
+        .map(|entry| {
+            let message =
+                "the submodule points at another commit: its files are not read, and what changes in them is not known";
+            Diagnostic::new(DiagnosticLevel::Warning, "submodule-changed", message)
+                .in_file(&entry.path)
+                .with_help("run pipelint inside the submodule between the two commits")
+        })
+        .collect()
 }
 
 /// The texts that the report's places stand in.

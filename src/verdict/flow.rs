@@ -12,8 +12,10 @@ pub struct FlowVerdict {
     pub flow: String,
     pub dataset: QualifiedName,
     pub status: FlowStatus,
-    /// The worst that its findings claim, or what the engine observed where they leave it to the engine.
+    /// What its findings claim, or what the engine observed where they leave it to the engine; the worse one where the two differ.
     pub effect: Effect,
+    /// Its rules leave the effect to an engine and claim nothing themselves.
+    pub left_to_engine: bool,
     /// The same without the findings that somebody accepted: what counts for the headline.
     pub open: Effect,
     pub full_refresh: FullRefresh,
@@ -29,11 +31,65 @@ pub struct FlowVerdict {
     pub after: Option<Span>,
 }
 
+/// The two meanings of effect `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Equality {
+    /// Both revisions are proven equal, or a rule says why the difference does not matter.
+    Same,
+    /// An engine ran both on rows, and the tables came out equal.
+    NoDifferenceSeen,
+}
+
+impl Equality {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Equality::Same => "same",
+            Equality::NoDifferenceSeen => "no-difference-seen",
+        }
+    }
+}
+
 impl FlowVerdict {
+    /// What is meant by `none`; nothing for another effect.
+    pub fn equality(&self) -> Option<Equality> {
+        match (self.effect, self.status) {
+            (Effect::None, FlowStatus::Changed) if self.left_to_engine || self.findings.is_empty() => {
+                Some(Equality::NoDifferenceSeen)
+            }
+            (Effect::None, _) => Some(Equality::Same),
+            _ => None,
+        }
+    }
+
+    /// Whether the engine bears out what is said of it.
+    pub fn agrees(&self) -> Option<bool> {
+        self.confirmation.as_ref().and_then(Confirmation::agrees)
+    }
+
+    /// Somebody accepted what happens to it.
+    pub fn is_accepted(&self) -> bool {
+        self.open != self.effect
+    }
+
+    /// The claim and the observation of it, where they differ.
+    pub fn contradiction(&self) -> Option<Contradiction> {
+        self.confirmations().find_map(|(_, confirmation)| confirmation.contradiction())
+    }
+
+    /// Lets the worse of claim and observation count, and calls nothing unchanged that something happens to.
+    pub fn settle(&mut self) {
+        if let Some(contradiction) = self.contradiction() {
+            self.effect = self.effect.max(contradiction.believed());
+            self.open = self.open.max(contradiction.believed());
+        }
+        if self.status == FlowStatus::Unchanged && self.effect != Effect::None {
+            self.status = FlowStatus::Changed;
+        }
+    }
+
     /// Something happens to it, or is said of it.
     pub fn is_affected(&self) -> bool {
-        let agrees = self.confirmation.as_ref().and_then(Confirmation::agrees);
-        self.effect != Effect::None || !self.findings.is_empty() || agrees == Some(false)
+        self.effect != Effect::None || !self.findings.is_empty() || self.agrees() == Some(false)
     }
 
     /// What the engines have to say, in a few words; loudly where they do not agree.
@@ -119,7 +175,36 @@ impl SparkVerdict {
     }
 }
 
-/// What an engine observed of a flow, beside what the rules claim.
+/// A claim that an engine does not bear out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contradiction {
+    pub claimed: Effect,
+    pub observed: Effect,
+    /// The observation rests on functions that the engine does not implement.
+    uninterpreted: bool,
+}
+
+impl Contradiction {
+    /// The effect to count with.
+    pub fn believed(self) -> Effect {
+        match self.observed > self.claimed {
+            true if self.uninterpreted => self.claimed.max(Effect::Unknown),
+            true => self.observed,
+            false => self.claimed,
+        }
+    }
+
+    /// Which of the two counts, and why.
+    pub fn reason(self) -> &'static str {
+        match self.observed > self.claimed {
+            true if self.uninterpreted => "it does not implement every function of the query, so this cannot be told",
+            true => "it ran the change, and what it saw counts",
+            false => "the claim counts: rows need not show everything",
+        }
+    }
+}
+
+/// What an engine observed of a flow, next to what the rules claim.
 #[derive(Debug, Clone)]
 pub enum Confirmation {
     NotRun {
@@ -127,6 +212,7 @@ pub enum Confirmation {
     },
     Ran {
         run: Box<FlowConfirmation>,
+        claimed: Effect,
         /// None where the engine could observe nothing, or where what it saw follows from a table upstream.
         agrees: Option<bool>,
         /// The table upstream whose changed rows explain an observation that no finding of this flow claims.
@@ -142,7 +228,13 @@ impl Confirmation {
     /// Compares what was observed with what is claimed.
     pub fn ran(run: FlowConfirmation, claimed: Effect) -> Self {
         let agrees = run.observed.and_then(|observed| same_outcome(claimed, observed));
-        Confirmation::Ran { run: Box::new(run), agrees, follows_from: None }
+        Confirmation::Ran { run: Box::new(run), claimed, agrees, follows_from: None }
+    }
+
+    pub fn contradiction(&self) -> Option<Contradiction> {
+        let Confirmation::Ran { run, claimed, agrees: Some(false), .. } = self else { return None };
+        let uninterpreted = !run.uninterpreted.is_empty();
+        Some(Contradiction { claimed: *claimed, observed: run.observed?, uninterpreted })
     }
 
     /// Nothing was observed, because a flow that it reads from fails.
@@ -182,10 +274,13 @@ impl Confirmation {
                 let rows = if run.seed.is_some() { "generated" } else { "the given" };
                 let types = if run.inferred.is_empty() { "" } else { ", types inferred" };
                 let old = if run.old_rows.is_some_and(|rows| rows > 0) { "; reads old rows too" } else { "" };
-                format!("seen on {rows} rows{types}{old}")
+                let seen = if run.observed == Some(Effect::None) { "no difference seen" } else { "seen" };
+                format!("{seen} on {rows} rows{types}{old}")
             }
             Confirmation::Ran { run, .. } => {
-                format!("CONTRADICTED: the engine saw {}", run.observed.map_or("no rows", Effect::as_str))
+                let observed = run.observed.map_or("no rows", Effect::as_str);
+                let reason = self.contradiction().map_or("", Contradiction::reason);
+                format!("CONTRADICTED: the engine saw {observed}; {reason}")
             }
             Confirmation::NotRun { reason } => format!("not run: {reason}"),
         }

@@ -5,18 +5,20 @@
 //! outcome, the exit code) is computed here alone, so that no two formats can differ.
 
 mod flow;
+mod headline;
 mod lineage;
 mod remark;
 mod texts;
 
-pub use flow::{Confirmation, EngineName, FlowVerdict, SparkVerdict, column_list};
+pub use flow::{Confirmation, Contradiction, EngineName, Equality, FlowVerdict, SparkVerdict, column_list};
+pub use headline::counted;
 pub use lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
 pub use remark::{Remark, remarks};
 pub use texts::Texts;
 
 use crate::confirm::spark::Substitution;
 use crate::impact::{Impact, RefreshPlan};
-use crate::model::{Diagnostic, Effect, Platform, Severity, Span, Unresolved};
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, FullRefresh, Platform, Severity, Span, Unresolved};
 use crate::rules::{Finding, RuleText};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,13 +94,35 @@ pub struct Report {
 }
 
 impl Report {
-    /// The worst effect on any flow or in any finding that is not allowed. Where a rule leaves it to an engine, the flow tells.
+    /// The worst effect on any flow or downstream of one, and of findings that concern no flow; what is accepted does not count.
     pub fn worst(&self) -> Effect {
-        let told: BTreeSet<usize> = self.flows.iter().flat_map(|flow| flow.findings.iter().copied()).collect();
+        let of_flows: BTreeSet<usize> = self.flows.iter().flat_map(|flow| flow.findings.iter().copied()).collect();
         let findings = self.findings.iter().enumerate();
-        let claimed = findings.filter(|(index, f)| f.allowed.is_none() && !(f.observed && told.contains(index)));
-        let claimed = claimed.map(|(_, finding)| finding.effect);
-        self.flows.iter().map(|flow| flow.open).chain(claimed).max().unwrap_or(Effect::None)
+        let others = findings.filter(|(index, finding)| finding.allowed.is_none() && !of_flows.contains(index));
+        let others = others.map(|(_, finding)| finding.effect);
+        let downstream = self.open_impacts().map(|impact| impact.effect);
+        self.flows.iter().map(|flow| flow.open).chain(downstream).chain(others).max().unwrap_or(Effect::None)
+    }
+
+    /// Effects downstream of tables whose own effect nobody accepted.
+    pub fn open_impacts(&self) -> impl Iterator<Item = &Impact> {
+        let accepted: BTreeSet<String> =
+            self.flows.iter().filter(|flow| flow.is_accepted()).map(|flow| flow.dataset.to_string()).collect();
+        self.impacts.iter().filter(move |impact| {
+            let of_table = |table: &String| {
+                impact.because_of.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            !accepted.iter().any(of_table)
+        })
+    }
+
+    /// No table is another one than a full refresh would make, nothing has to be refreshed, and nothing is in doubt.
+    pub fn is_harmless(&self) -> bool {
+        self.worst() == Effect::None
+            && self.plan.full_refresh.is_empty()
+            && self.flows.iter().all(|flow| flow.full_refresh != FullRefresh::Required)
+            && self.broken == 0
+            && self.contradicted() == 0
     }
 
     /// The verdict as one of three.
@@ -130,16 +154,17 @@ impl Report {
 
     /// Claims that the engine contradicts.
     pub fn contradicted(&self) -> usize {
-        self.agreeing(false)
+        self.flows.iter().filter(|flow| flow.agrees() == Some(false)).count()
     }
 
     /// Claims that the engine confirms.
     pub fn confirmed(&self) -> usize {
-        self.agreeing(true)
+        self.flows.iter().filter(|flow| !flow.left_to_engine && flow.agrees() == Some(true)).count()
     }
 
-    fn agreeing(&self, value: bool) -> usize {
-        self.flows.iter().filter_map(|flow| flow.confirmation.as_ref()).filter(|c| c.agrees() == Some(value)).count()
+    /// Effects that no rule claims and the engine saw.
+    pub fn left_to_engine(&self) -> usize {
+        self.flows.iter().filter(|flow| flow.left_to_engine && flow.agrees() == Some(true)).count()
     }
 
     /// Flows of which the engines do not say the same.
@@ -148,15 +173,29 @@ impl Report {
         spark.filter(|spark| spark.engines_agree == Some(false)).count()
     }
 
+    /// Errors of the input that no finding is about: what could not be read, and what else is wrong with it.
+    pub fn input_errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        let told = |diagnostic: &Diagnostic| {
+            let spans = self.findings.iter().filter_map(|finding| finding.after.span());
+            diagnostic.span.as_ref().is_some_and(|span| spans.into_iter().any(|other| other == span))
+        };
+        let new = self.diagnostics.iter().filter(|remark| remark.revision == Revision::After && !remark.in_both);
+        let errors = new.map(|remark| &remark.entry).filter(|diagnostic| diagnostic.level == DiagnosticLevel::Error);
+        errors.filter(move |diagnostic| !told(diagnostic))
+    }
+
     /// Findings that nobody accepted.
     pub fn open_findings(&self) -> usize {
         self.findings.iter().filter(|finding| finding.allowed.is_none()).count()
     }
 
-    /// Some finding stands at or above the severity, or the change broke a file: what cannot be read is never a pass.
+    /// Something counts at this severity or above: a finding, an effect that no finding explains or an engine contradicts, or a
+    /// file that could not be read, which is never a pass.
     pub fn fails(&self, fail_on: Severity) -> bool {
         let found = || self.findings.iter().any(|f| f.severity >= fail_on && f.allowed.is_none());
-        fail_on != Severity::Off && (self.broken > 0 || found())
+        let unexplained = |flow: &FlowVerdict| flow.findings.is_empty() || flow.contradiction().is_some();
+        let unclaimed = || self.flows.iter().any(|flow| unexplained(flow) && flow.open.severity() >= fail_on);
+        fail_on != Severity::Off && (self.broken > 0 || found() || unclaimed())
     }
 
     /// Every place that a report may show.

@@ -7,7 +7,8 @@
 //! `PIPELINT_BLESS=1 cargo test --test it case/` rewrites the golden reports: read the diff before you commit it.
 
 use libtest_mimic::Trial;
-use pipelint::model::Effect;
+use pipelint::diff::FlowStatus;
+use pipelint::model::{Effect, FullRefresh};
 use pipelint::reading::Options;
 use pipelint::report::{Format, Style, render};
 use pipelint::review::review;
@@ -92,6 +93,7 @@ fn check(folder: &Path) -> Vec<String> {
             wrong.push(format!("{}: the engine contradicts the claim {}", verdict.flow, verdict.effect));
         }
     }
+    wrong.extend(contradictions_in(&report));
     wrong.extend(check_json(&report));
     wrong.extend(check_golden(folder, &report));
     wrong.extend([60, 80].into_iter().flat_map(|width| too_wide(&report, width)));
@@ -99,6 +101,38 @@ fn check(folder: &Path) -> Vec<String> {
         let same = compare(side, side, &case);
         if !same.findings.is_empty() || !same.scripts.is_empty() || same.worst() != Effect::None {
             wrong.push(format!("{name} against itself is not silent: {:?}", fired(&same)));
+        }
+    }
+    wrong
+}
+
+/// What headline, effects and plan of one report must not say next to each other.
+fn contradictions_in(report: &Report) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let effects = report.flows.iter().map(|flow| flow.open).chain(report.open_impacts().map(|impact| impact.effect));
+    let worst = effects.max().unwrap_or(Effect::None);
+    if report.worst() < worst {
+        wrong.push(format!("the worst effect is said to be {}, and one is {worst}", report.worst()));
+    }
+    let headline = report.headline();
+    let refreshes = report.flows.iter().any(|flow| flow.full_refresh == FullRefresh::Required);
+    let promises = ["Every table goes on", "every other table goes on", "Nothing changed"];
+    if promises.iter().any(|promise| headline.contains(promise))
+        && (worst != Effect::None || refreshes || !report.plan.full_refresh.is_empty() || report.broken > 0)
+    {
+        wrong.push(format!("`{headline}` next to {worst}, or a required refresh, or a part that was not read"));
+    }
+    for flow in &report.flows {
+        if flow.status == FlowStatus::Unchanged && flow.effect != Effect::None {
+            wrong.push(format!("{} is unchanged and {}", flow.subject(), flow.effect));
+        }
+    }
+    for dataset in report.plan.full_refresh.iter().flat_map(|refresh| &refresh.datasets) {
+        let harmless = |effect: Effect| matches!(effect, Effect::None | Effect::Ignored | Effect::Unknown);
+        let of_flow = report.flows.iter().any(|flow| flow.dataset.to_string() == *dataset && !harmless(flow.effect));
+        let reached = report.impacts.iter().any(|impact| impact.dataset == *dataset && !harmless(impact.effect));
+        if !of_flow && !reached {
+            wrong.push(format!("{dataset} is to be refreshed, and nothing happens to it"));
         }
     }
     wrong

@@ -29,7 +29,7 @@ pub fn render(report: &Report) -> String {
     let _ = writeln!(
         out,
         "<header><h1>{}</h1><p><code>{}</code> → <code>{}</code> · {}</p></header>\n<main>",
-        prose(&super::text::headline(report)),
+        prose(&report.headline()),
         markup(&report.before.label),
         markup(&report.after.label),
         report.platform

@@ -65,7 +65,7 @@ fn flow(out: &mut String, report: &Report, flow: &FlowVerdict) {
         FullRefresh::Required => "full refresh required",
         FullRefresh::Useless => "a full refresh does not help",
     };
-    let allowed = if flow.open < flow.effect { " · allowed" } else { "" };
+    let allowed = if flow.is_accepted() { " · allowed" } else { "" };
     let evidence = flow.evidence();
     let _ = writeln!(
         out,

@@ -52,7 +52,7 @@ fn headline(report: &Report) -> String {
         Verdict::Notable => "🟡",
         Verdict::Fails => "🔴",
     };
-    format!("{mark} {}", text(&super::text::headline(report)))
+    format!("{mark} {}", text(&report.headline()))
 }
 
 fn verdicts(out: &mut String, report: &Report) {
@@ -63,7 +63,7 @@ fn verdicts(out: &mut String, report: &Report) {
     }
     out.push_str("| | effect | table | full refresh | evidence |\n| --- | --- | --- | --- | --- |\n");
     for flow in flows.iter().take(ROWS_SHOWN) {
-        let allowed = if flow.open < flow.effect { " (allowed)" } else { "" };
+        let allowed = if flow.is_accepted() { " (allowed)" } else { "" };
         let _ = writeln!(
             out,
             "| {} | **{}**{allowed} | {} | {} | {} |",

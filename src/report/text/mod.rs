@@ -2,7 +2,6 @@
 
 mod downstream;
 mod findings;
-mod headline;
 mod input;
 mod scripts;
 mod spark;
@@ -16,7 +15,9 @@ pub use witness::cell;
 use super::{Style, safe};
 use crate::diff::FlowStatus;
 use crate::model::{Effect, Severity};
-use crate::verdict::Report;
+use crate::verdict::{Report, Verdict};
+
+pub use crate::verdict::counted;
 use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use std::fmt::Write as _;
 
@@ -24,11 +25,6 @@ impl Default for Style {
     fn default() -> Self {
         Style { colors: false, width: DEFAULT_TERM_WIDTH, explain: false }
     }
-}
-
-/// The verdict in one sentence.
-pub fn headline(report: &Report) -> String {
-    headline::sentence(report)
 }
 
 pub fn render(report: &Report, style: Style) -> String {
@@ -45,7 +41,7 @@ pub fn render(report: &Report, style: Style) -> String {
             report.platform
         ))
     );
-    let _ = writeln!(out, "\n{}", wrap::hanging(&headline::headline(report, paint), style.width, 2));
+    let _ = writeln!(out, "\n{}", wrap::hanging(&headline(report, paint), style.width, 2));
     verdicts::write(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
     downstream::write(&mut out, report, style, paint);
@@ -54,6 +50,16 @@ pub fn render(report: &Report, style: Style) -> String {
     input::write(&mut out, report, style, paint);
     let _ = writeln!(out, "\n{}", wrap::hanging(&counts(report), style.width, 2));
     out
+}
+
+/// The verdict in one sentence, with its mark.
+fn headline(report: &Report, paint: Paint) -> String {
+    let text = report.headline();
+    match report.verdict() {
+        Verdict::Clean => paint.wrap("32", &format!("✓ {text}")),
+        Verdict::Notable => paint.wrap("33", &format!("! {text}")),
+        Verdict::Fails => paint.wrap("1;31", &format!("✗ {text}")),
+    }
 }
 
 /// Escape sequences, where colours are wanted.
@@ -104,6 +110,9 @@ fn counts(report: &Report) -> String {
         ),
         format!("engine: {} confirmed, {} contradicted", report.confirmed(), report.contradicted()),
     ];
+    if report.left_to_engine() > 0 {
+        parts.push(format!("{} seen, not claimed", counted(report.left_to_engine(), "effect")));
+    }
     if allowed > 0 {
         parts.push(format!("{allowed} allowed"));
     }
@@ -117,8 +126,4 @@ fn counts(report: &Report) -> String {
         parts.push(format!("{} unresolved", report.unresolved.len()));
     }
     parts.join(" · ")
-}
-
-pub fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -47,7 +47,7 @@ struct Row {
 
 impl Row {
     fn new(flow: &FlowVerdict, reasons: &mut Reasons, paint: Paint) -> Self {
-        let allowed = if flow.open < flow.effect { "allowed · " } else { "" };
+        let allowed = if flow.is_accepted() { "allowed · " } else { "" };
         let evidence = flow.evidence_in(&mut |known| reasons.shortened(known));
         Row {
             effect: Cell {

@@ -107,7 +107,11 @@ fn run(seed: u64, corpus: &[(String, Files, Files)]) {
     assert_rendered(&compare(&mutant, original, confirm));
     assert_silent(&compare(&mutant, &mutant, false), "a mutant against itself");
     if let Some(harmless) = harmless {
-        assert_silent(&compare(original, &harmless, confirm), "comments and blanks inside of statements");
+        let report = compare(original, &harmless, confirm);
+        // What is not understood in either text may be equal or not.
+        if !report.findings.iter().any(|finding| finding.rule == "file-unread") {
+            assert_silent(&report, "comments and blanks inside of statements");
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE totals AS SELEC id, sum(x FROM STREAM(raw.sums);

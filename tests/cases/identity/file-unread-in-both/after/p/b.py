@@ -1,0 +1,4 @@
+from pyspark import pipelines as dp
+
+def settings(:
+    return 2
