@@ -21,13 +21,14 @@ pub struct Script {
 
 /// Reads each unit's first file as a script; units keep their order.
 pub fn jobs(tree: &dyn Tree, units: &[Unit], cache: &ParseCache) -> Vec<Script> {
-    units.par_iter().filter_map(|unit| script(tree, unit, cache)).collect()
+    let modules = python::Modules::default();
+    units.par_iter().filter_map(|unit| script(tree, unit, cache, &modules)).collect()
 }
 
-fn script(tree: &dyn Tree, unit: &Unit, cache: &ParseCache) -> Option<Script> {
+fn script(tree: &dyn Tree, unit: &Unit, cache: &ParseCache, modules: &python::Modules) -> Option<Script> {
     let file = unit.files.first()?;
     if matches!(file.language, Language::Python | Language::PythonNotebook | Language::Ipynb) {
-        return Some(python::script(unit, tree, cache.python()));
+        return Some(python::script(unit, tree, cache.python(), modules));
     }
     let mut script = SqlScript::default();
     match text::text(tree, &file.path) {

@@ -62,11 +62,12 @@ pub fn load(tree: &dyn Tree, project: Project, cache: &ParseCache) -> Workspace 
         sql.chain(python::concerns(unit).then_some((index, Task::Python(unit))))
     });
     let tasks: Vec<(usize, Task)> = tasks.collect();
+    let modules = python::Modules::default();
     let loaded: Vec<(usize, Arc<Definitions>)> = tasks
         .par_iter()
         .map(|(index, task)| match task {
             Task::Sql(context) => (*index, cache.definitions(context, || with_text(context, define_sql))),
-            Task::Python(unit) => (*index, Arc::new(python::load(unit, tree, cache.python()))),
+            Task::Python(unit) => (*index, Arc::new(python::load(unit, tree, cache.python(), &modules))),
         })
         .collect();
     let mut workspace =

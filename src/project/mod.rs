@@ -95,6 +95,11 @@ impl Project {
     }
 }
 
+/// A path of the repository's own code, not of hidden folders, tools and tests.
+pub fn is_own_code(path: &str) -> bool {
+    !folder::is_hidden(path) && folder::test_or_template(path).is_none()
+}
+
 /// A specification that cannot be read: which pipelines it defines is unknown, and none of them is gone.
 fn unreadable_specification(path: &str, why: &str) -> Unresolved {
     Unresolved {

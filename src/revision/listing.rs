@@ -5,8 +5,8 @@ use crate::model::{Diagnostic, DiagnosticLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Extensions of the files that pipelines are made of.
-pub(super) const EXTENSIONS: [&str; 6] = ["sql", "py", "ipynb", "yml", "yaml", "json"];
+/// Extensions of the files that pipelines are made of, and of those that say where their packages are.
+pub(super) const EXTENSIONS: [&str; 8] = ["sql", "py", "ipynb", "yml", "yaml", "json", "toml", "cfg"];
 
 /// A tree with more files than this is refused: a few small git objects can describe a billion paths.
 pub(super) const MAX_FILES: usize = 2_000_000;

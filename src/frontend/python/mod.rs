@@ -16,11 +16,13 @@ pub(in crate::frontend) mod builtins;
 pub(in crate::frontend) mod content;
 pub(crate) mod frames;
 pub(in crate::frontend) mod interpret;
+mod modules;
 pub(in crate::frontend) mod scope;
 pub(in crate::frontend) mod sql_text;
 pub(in crate::frontend) mod syntax;
 pub(in crate::frontend) mod value;
 
+pub use modules::Modules;
 pub use syntax::comments;
 
 #[cfg(test)]
@@ -67,9 +69,9 @@ pub fn concerns(unit: &Unit) -> bool {
 }
 
 /// Reads every Python file and notebook of a pipeline, in order, in one interpreter.
-pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> Definitions {
+pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache, modules: &Modules) -> Definitions {
     let run = || {
-        let files = ProjectFiles::new(unit, tree, cache);
+        let files = ProjectFiles::new(unit, tree, cache, modules);
         let mut interpreter = Interpreter::new(&files, &unit.pipeline);
         for file in unit.files.iter().filter(|file| is_ours(file.language)) {
             let scope = interpreter.new_module_scope("__main__", &file.path);
@@ -110,10 +112,10 @@ fn on_a_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Reads one script for what it writes in batch.
-pub fn script(unit: &Unit, tree: &dyn Tree, cache: &ParseCache) -> super::Script {
+pub fn script(unit: &Unit, tree: &dyn Tree, cache: &ParseCache, modules: &Modules) -> super::Script {
     let path = unit.files.first().map(|file| file.path.to_string()).unwrap_or_default();
     let run = || {
-        let files = ProjectFiles::new(unit, tree, cache);
+        let files = ProjectFiles::new(unit, tree, cache, modules);
         let mut interpreter = Interpreter::new(&files, &unit.pipeline);
         interpreter.job = batch::Recorder::start();
         for file in &unit.files {

@@ -44,6 +44,7 @@ pub(super) fn read(
         });
         let mut python_roots: Vec<String> = root_path.into_iter().collect();
         python_roots.extend(source_folders(&pipeline, &synced));
+        python_roots.extend(packages(root, &resource, variables, &synced));
         python_roots.push(folder.to_owned());
         bundle.pipelines.push(BundlePipeline { pipeline, files: found, python_roots });
     }
@@ -78,11 +79,14 @@ fn find_files(tree: &dyn Tree, resource: &Node, synced: &str, key: &str, bundle:
 
 /// A folder of the repository that a setting names.
 fn located(node: &Node, synced: &str) -> Option<String> {
-    let text = node.as_str()?;
+    located_text(node.as_str()?, parent(&node.span.path), synced)
+}
+
+fn located_text(text: &str, base: &str, synced: &str) -> Option<String> {
     match FILE_PATHS.iter().find_map(|start| text.strip_prefix(start)) {
         Some(rest) => join(synced, rest.trim_start_matches('/')),
         None if text.starts_with('/') || text.contains('{') => None,
-        None => join(parent(&node.span.path), text),
+        None => join(base, text),
     }
 }
 
@@ -92,6 +96,32 @@ fn source_folders(pipeline: &Pipeline, synced: &str) -> Vec<String> {
     let values = pipeline.configuration.values();
     let inside = values.filter_map(|value| FILE_PATHS.iter().find_map(|start| value.strip_prefix(start)));
     inside.filter_map(|rest| join(synced, rest.trim_start_matches('/'))).filter(|path| path != synced).collect()
+}
+
+/// Folders of the bundle's own packages: what the pipeline's environment installs from the repository, and what is built as wheels.
+fn packages(root: &Node, resource: &Node, variables: &mut Variables<'_>, synced: &str) -> Vec<String> {
+    let dependencies = resource.at(&["environment", "dependencies"]).into_iter().flat_map(Node::items);
+    let installed: Vec<String> = dependencies.filter_map(|node| installed_folder(node, synced)).collect();
+    let artifacts = root.get("artifacts").into_iter().flat_map(Node::entries);
+    let wheels = artifacts.map(|(_, artifact)| variables.resolve(artifact)).filter_map(|artifact| {
+        let kind = artifact.get("type").and_then(Node::scalar);
+        let own = || Some(parent(&artifact.span.path).to_owned());
+        let folder = artifact.get("path").map_or_else(own, |path| located(path, synced));
+        folder.filter(|_| kind.is_none_or(|kind| kind == "whl"))
+    });
+    let folders: Vec<String> = installed.into_iter().chain(wheels.collect::<Vec<_>>()).collect();
+    folders.into_iter().flat_map(|folder| [join(&folder, "src"), Some(folder)]).flatten().collect()
+}
+
+/// The folder behind a requirement (`./lib`, `-e ${workspace.file_path}/lib`, `../lib/dist/*.whl`); nothing for other packages.
+fn installed_folder(node: &Node, synced: &str) -> Option<String> {
+    let text = node.as_str()?.trim();
+    let path = text.strip_prefix("-e").or_else(|| text.strip_prefix("--editable")).unwrap_or(text).trim_start();
+    let path = path.strip_prefix("/Workspace").unwrap_or(path);
+    let is_path = path.starts_with('.') || path.starts_with('{') || path.ends_with(".whl") || path != text;
+    let folder = located_text(path, parent(&node.span.path), synced).filter(|_| is_path)?;
+    // A wheel is built into `dist` below its package.
+    Some(if folder.ends_with(".whl") { parent(parent(&folder)).to_owned() } else { folder })
 }
 
 /// The folder that `sync.paths` have in common: the bundle's own, unless it takes in files from beside it.

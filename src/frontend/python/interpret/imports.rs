@@ -3,6 +3,7 @@
 use super::{Eval, Interpreter};
 use crate::frontend::origin::Origin;
 use crate::frontend::pyspark::dlt;
+use crate::frontend::python::modules::Modules;
 use crate::frontend::python::scope::Scope;
 use crate::frontend::python::syntax::{ImportedName, Range};
 use crate::frontend::python::value::{ModuleValue, SourceText, Value};
@@ -22,36 +23,12 @@ pub struct ProjectFiles<'a> {
     pub unit: &'a Unit,
     pub tree: &'a dyn Tree,
     pub cache: &'a ParseCache,
-    packages: std::cell::OnceCell<Vec<String>>,
+    pub modules: &'a Modules,
 }
 
-/// Files that make their folder one of a package, which a bundle builds as a wheel or `%pip install` takes from there.
-const PACKAGE_FILES: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
-
 impl<'a> ProjectFiles<'a> {
-    pub fn new(unit: &'a Unit, tree: &'a dyn Tree, cache: &'a ParseCache) -> Self {
-        ProjectFiles { unit, tree, cache, packages: std::cell::OnceCell::new() }
-    }
-
-    /// Folders from which the repository's packages are imported once they are installed, in both layouts.
-    fn package_roots(&self) -> &[String] {
-        self.packages.get_or_init(|| {
-            let mut roots: Vec<String> = Vec::new();
-            for entry in self.tree.entries() {
-                let name = entry.path.rsplit('/').next().unwrap_or_default();
-                if !PACKAGE_FILES.contains(&name) {
-                    continue;
-                }
-                let folder = parent_of(&entry.path);
-                let sources = join(folder, "src");
-                for root in [folder.to_owned(), sources] {
-                    if !roots.contains(&root) && (root == folder || self.has_folder(&root)) {
-                        roots.push(root);
-                    }
-                }
-            }
-            roots
-        })
+    pub fn new(unit: &'a Unit, tree: &'a dyn Tree, cache: &'a ParseCache, modules: &'a Modules) -> Self {
+        ProjectFiles { unit, tree, cache, modules }
     }
 
     pub fn exists(&self, path: &str) -> bool {
@@ -131,7 +108,11 @@ impl Interpreter<'_> {
         for name in names {
             let place = self.place(range);
             let value = match &source {
-                Value::External(path) => self.external_member(path, &name.name),
+                Value::External(path) => match self.module(&format!("{path}.{}", name.name)) {
+                    // A package without a file of its own.
+                    module @ Value::Module(_) => module,
+                    _ => self.external_member(path, &name.name),
+                },
                 _ => self.attribute(&source, &name.name, &place).unwrap_or(Value::None),
             };
             scope.assign(name.alias.clone().unwrap_or_else(|| name.name.clone()), value);
@@ -188,6 +169,13 @@ impl Interpreter<'_> {
                 return self.load(name, found);
             }
         }
+        if let Some(root) = self.files.modules.root_of(self.files.tree, name, &self.source.path)
+            && let Some(found) = self.find_module(&join(&root, &relative))
+        {
+            // The rest of the package is imported from there too.
+            self.search_path.push(root);
+            return self.load(name, found);
+        }
         Value::External(canonical(name))
     }
 
@@ -198,7 +186,7 @@ impl Interpreter<'_> {
         roots.extend(self.files.unit.python_roots.iter().cloned());
         roots.push(self.pipeline.root.clone());
         roots.push(String::new());
-        roots.extend(self.files.package_roots().iter().cloned());
+        roots.extend(self.files.modules.package_roots(self.files.tree).iter().cloned());
         let mut seen = std::collections::BTreeSet::new();
         roots.retain(|root| seen.insert(root.clone()));
         roots

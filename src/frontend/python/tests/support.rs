@@ -1,7 +1,7 @@
 //! A tree in memory, and a pipeline over all its files.
 
 use crate::frontend::Definitions;
-use crate::frontend::python::{ParseCache, load};
+use crate::frontend::python::{Modules, ParseCache, load};
 use crate::model::{Flow, Pipeline, PipelineKind, Platform};
 use crate::project::{Language, SourceFile, Unit};
 use crate::revision::{ContentId, Entry, EntryKind, ReadError, Tree};
@@ -63,7 +63,7 @@ pub fn load_on(platform: Platform, files: &[(&str, &str)], sources: &[&str]) -> 
         })
         .collect();
     let unit = Unit { pipeline: pipeline(platform), files, python_roots: Vec::new() };
-    load(&unit, &tree, &ParseCache::default())
+    load(&unit, &tree, &ParseCache::default(), &Modules::default())
 }
 
 /// Loads one file.
