@@ -52,6 +52,8 @@ pub struct Graph {
     datasets: BTreeMap<String, NodeIndex>,
     /// By pipeline and dataset index: two pipelines may each have a private table of one name.
     owned: BTreeMap<(usize, usize), NodeIndex>,
+    /// Flows that run once.
+    once: BTreeSet<usize>,
 }
 
 impl Graph {
@@ -93,6 +95,7 @@ impl Graph {
         let Some(pipeline) = analysis.workspace.pipelines.get(analyzed.pipeline) else { return };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { return };
         let Some(target) = self.find(analysis, analyzed.pipeline, &flow.target) else { return };
+        self.once.extend(flow.is_once().then_some(index));
         let views = views.below(analyzed.pipeline, flow);
         let mut seen = BTreeSet::new();
         for source in &analyzed.aspects.sources {
@@ -180,6 +183,24 @@ impl Graph {
             }
         }
         order
+    }
+
+    /// Names of what a flow streams from, of what those tables are filled from, and so on: whose rows reach its target one by one. A
+    /// flow that runs once, or that reads no stream at all, takes everything it reads in one go.
+    pub fn streamed_into(&self, flow: usize) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut pending = vec![flow];
+        let mut seen = BTreeSet::from([flow]);
+        while let Some(flow) = pending.pop() {
+            let reads = || self.graph.edge_references().filter(|edge| edge.weight().flow == flow);
+            let streams = !self.once.contains(&flow) && reads().any(|edge| edge.weight().streaming);
+            for edge in reads().filter(|edge| edge.weight().streaming || !streams) {
+                names.extend(self.vertex(edge.source()).map(|vertex| vertex.label().to_lowercase()));
+                let writers = self.sources(edge.source()).into_iter().map(|(_, edge)| edge.flow);
+                pending.extend(writers.filter(|writer| seen.insert(*writer)));
+            }
+        }
+        names
     }
 
     /// All nodes, sources before what reads them; the members of a cycle stand together.

@@ -6,6 +6,7 @@ use super::experiment::Experiment;
 use super::mini::Mini;
 use super::observe::{FlowObservation, Observed, TableObservation, observe};
 use super::slice::Places;
+use super::twice::settled;
 use crate::analyze::{Analysis, AnalyzedFlow, analyze_some};
 use crate::engine::{FlowStatus, NullCondition, dataset_location, defines_view, location};
 use crate::model::{Dataset, Expectation, Flow, OnViolation, Pipeline, Workspace};
@@ -74,13 +75,14 @@ fn own_expectations<'a>(analysis: &'a Analysis, flow: &AnalyzedFlow) -> Vec<&'a 
 /// Databricks documents what a row does for which it is true or false, and nothing else.
 pub fn observe_both_ways(engine: &Mini<'_>, experiment: &Experiment<'_>, data: &Data) -> Observed {
     let outcome = engine.outcome(experiment, data);
-    let observed = observe(experiment.before, experiment.after, &outcome);
+    let observed = settled(engine, experiment, data, observe(experiment.before, experiment.after, &outcome));
     let null = null_conditions(&outcome);
     if null.is_empty() {
         return observed;
     }
-    let other = Mini { null_condition: NullCondition::Holds, ..*engine }.outcome(experiment, data);
-    let mut other = observe(experiment.before, experiment.after, &other);
+    let holding = Mini { null_condition: NullCondition::Holds, ..*engine };
+    let other = observe(experiment.before, experiment.after, &holding.outcome(experiment, data));
+    let mut other = settled(&holding, experiment, data, other);
     let flows = observed.flows.into_iter().map(|flow| {
         let at = other.flows.iter().position(|seen| same_flow(seen, &flow));
         match at.map(|at| other.flows.swap_remove(at)) {

@@ -9,6 +9,7 @@ mod edge_values;
 mod engine;
 mod expectations;
 mod experiment;
+mod flows_of_table;
 mod generate;
 mod homes;
 mod inference;
@@ -21,6 +22,7 @@ mod shrink;
 mod slice;
 mod sources;
 pub mod spark;
+mod twice;
 mod volatile;
 mod witness;
 

@@ -1,6 +1,7 @@
 //! From an outcome to effects: which rows of a table are not what a full refresh would make them, and which flow brought it about.
 
 use super::engine::{Multiset, Outcome, Reports, minus, plus, rows_of};
+use super::flows_of_table::{TableFlow, appends, counterpart, flows_of, written_before};
 use super::slice;
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::engine::{
@@ -21,6 +22,9 @@ pub struct FlowObservation {
     pub undecided: bool,
     /// Of a flow that has come into a table of others: rows that it wrote of what was there before the change.
     pub old_rows: Option<usize>,
+    /// Of a flow that starts on an empty checkpoint over sources that its table has rows of: the effect where none of those rows
+    /// turns out to be written twice.
+    pub otherwise: Option<Effect>,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     pub uninterpreted: BTreeSet<String>,
@@ -138,38 +142,6 @@ fn failure<'a>(
     })
 }
 
-/// The same flow in BEFORE: of a pipeline with the same key (or the only one), by target and name; else, where one flow of the
-/// target has gone and this is the only one that has come, that one.
-fn counterpart(before: &Analysis, pipeline: &Pipeline, flow: &Flow) -> Option<(usize, usize)> {
-    let same_pipeline = |at: usize| {
-        before.workspace.pipelines.get(at).is_some_and(|other| other.key == pipeline.key)
-            || before.workspace.pipelines.len() == 1
-    };
-    let place = location(pipeline, flow)?;
-    let candidates: Vec<(usize, usize, &Flow)> = before
-        .flows
-        .iter()
-        .enumerate()
-        .filter(|(_, analyzed)| same_pipeline(analyzed.pipeline))
-        .filter_map(|(index, analyzed)| {
-            let other = before.workspace.pipelines.get(analyzed.pipeline)?;
-            let flow = other.flows.get(analyzed.flow)?;
-            (location(other, flow).as_deref() == Some(&place)).then_some((analyzed.pipeline, index, flow))
-        })
-        .collect();
-    let siblings: Vec<&Flow> =
-        pipeline.flows.iter().filter(|other| location(pipeline, other).as_deref() == Some(&place)).collect();
-    let named = candidates.iter().find(|(_, _, other)| other.name == flow.name);
-    let gone: Vec<_> =
-        candidates.iter().filter(|(_, _, other)| !siblings.iter().any(|kept| kept.name == other.name)).collect();
-    let come = siblings.iter().filter(|new| !candidates.iter().any(|(_, _, old)| old.name == new.name)).count();
-    let renamed = match gone.as_slice() {
-        [only] if come == 1 => Some(*only),
-        _ => None,
-    };
-    named.or(renamed).map(|(pipeline, index, _)| (*pipeline, *index))
-}
-
 /// Why a flow did not run even from nothing: the first flow that feeds it and failed, or the graph of its pipeline.
 fn stopped(
     mut observation: FlowObservation,
@@ -233,11 +205,14 @@ fn observe_flow(
         reason: None,
         undecided: false,
         old_rows: None,
+        otherwise: None,
         stopped_by: None,
         uninterpreted,
     };
     let definition = pipeline.flows.iter().find(|flow| flow.name == name && flow.target == dataset);
-    let twin = definition.and_then(|flow| counterpart(before, pipeline, flow));
+    let twin = definition.and_then(|flow| {
+        counterpart(before, after, &location(pipeline, flow)?, &TableFlow { pipeline: at, index, flow })
+    });
     if let Some((_, error)) = twin.and_then(|(pipeline, index)| failure([&outcome.before], pipeline, index)) {
         if error.is_unsupported() {
             observation.reason = Some(error.message.clone());
@@ -285,8 +260,18 @@ fn observe_flow(
         observation.reason = Some(format!("what `{}` does with each batch is not executed", unit.name));
         return observation;
     }
+    let view =
+        pipeline.datasets.iter().any(|table| table.name == dataset && table.kind == DatasetKind::MaterializedView);
+    let resumes = view || outcome.checkpoints.contains(&identity(pipeline, definition));
+    let over_written = !resumes && appends(definition) && !written_before(before, after, &place, index).is_empty();
     if twin.is_none() && starts_anew(before, outcome, pipeline, definition, &place) {
-        observation.effect = Some(Effect::None);
+        if over_written && rows_of(&outcome.resumed, &place, Some(&name)).is_some_and(|rows| rows.is_empty()) {
+            observation.reason = Some(NO_ROW.to_owned());
+            return observation;
+        }
+        let again = over_written && !equal_rows(outcome, &place, &name).is_empty();
+        observation.effect = Some(if again { Effect::Replayed } else { Effect::None });
+        observation.otherwise = over_written.then_some(Effect::None);
         observation.old_rows = old_rows(before, outcome, &place, &name);
         return observation;
     }
@@ -308,6 +293,7 @@ fn observe_flow(
         observation.reason = Some(NO_ROW.to_owned());
         return observation;
     }
+    observation.otherwise = over_written.then_some(if effect == Effect::Replayed { Effect::Mixed } else { effect });
     let view = pipeline.dataset(&dataset).is_some_and(|table| table.kind == DatasetKind::MaterializedView);
     let anew = effect == Effect::None && view && twin.is_some() && moments.resumed_1 != moments.control_1;
     observation.effect = Some(if anew { Effect::Recomputed } else { effect });
@@ -324,12 +310,19 @@ fn old_rows(before: &Analysis, outcome: &Outcome, place: &str, flow: &str) -> Op
     Some(count(&of_old) - count(&minus(&of_old, &written)))
 }
 
+/// Rows that a new flow has written and that stood in its table before it ran: who knows from which source rows.
+fn equal_rows(outcome: &Outcome, place: &str, flow: &str) -> Multiset {
+    let before = rows_of(&outcome.resumed_batch_1_now, place, None).unwrap_or_default();
+    let written = rows_of(&outcome.resumed, place, Some(flow)).unwrap_or_default();
+    written.into_iter().filter(|(row, _)| before.contains_key(row)).collect()
+}
+
 /// Whether a flow that BEFORE lacks has nothing to go on with: it reads all that is there, as it would after a full refresh of
 /// today. Rows that other flows have left in its table are theirs. (The control has read batch 1 earlier, which shows in its
 /// clock, and in flows that run once.)
 fn starts_anew(before: &Analysis, outcome: &Outcome, pipeline: &Pipeline, flow: &Flow, place: &str) -> bool {
     // A flow of the same name that another pipeline had moved here: the rows that it left are its own.
-    let moved = flows_of(before, place).any(|(_, index)| flow_name(before, index).as_deref() == Some(&flow.name));
+    let moved = flows_of(before, place).any(|old| old.flow.name == flow.name);
     !outcome.checkpoints.contains(&identity(pipeline, flow))
         && (!outcome.resumed_batch_1.contains_key(place) || flows_into(before, place) > 0)
         && !moved
@@ -343,15 +336,6 @@ fn read_again(outcome: &Outcome, pipeline: usize, index: usize) -> bool {
     })
 }
 
-/// Flows that write to a place, by pipeline and index.
-fn flows_of<'a>(analysis: &'a Analysis, place: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
-    analysis.flows.iter().enumerate().filter_map(move |(index, analyzed)| {
-        let pipeline = analysis.workspace.pipelines.get(analyzed.pipeline)?;
-        let flow = pipeline.flows.get(analyzed.flow)?;
-        (location(pipeline, flow).as_deref() == Some(place)).then_some((analyzed.pipeline, index))
-    })
-}
-
 fn flow_name(analysis: &Analysis, index: usize) -> Option<String> {
     let analyzed = analysis.flows.get(index)?;
     let flow = analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)?;
@@ -359,11 +343,7 @@ fn flow_name(analysis: &Analysis, index: usize) -> Option<String> {
 }
 
 fn flows_into(analysis: &Analysis, place: &str) -> usize {
-    let pipelines = &analysis.workspace.pipelines;
-    let into = |pipeline: &Pipeline| {
-        pipeline.flows.iter().filter(|flow| location(pipeline, flow).as_deref() == Some(place)).count()
-    };
-    pipelines.iter().map(into).sum()
+    flows_of(analysis, place).count()
 }
 
 /// Errors about what lies in the source: a full refresh meets the same commits and rows, but the definition itself is sound.
@@ -378,19 +358,16 @@ fn tells_of_history(class: &str) -> bool {
 /// Flows that only BEFORE has: their rows stay behind, in a table that others write or that nobody writes any more.
 fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<FlowObservation> {
     let mut removed = Vec::new();
-    for analyzed in &before.flows {
-        let Some(pipeline) = before.workspace.pipelines.get(analyzed.pipeline) else { continue };
+    for (index, analyzed) in before.flows.iter().enumerate() {
+        let at = analyzed.pipeline;
+        let Some(pipeline) = before.workspace.pipelines.get(at) else { continue };
         let Some(flow) = pipeline.flows.get(analyzed.flow) else { continue };
         if defines_view(pipeline, flow) {
             continue;
         }
         let Some(place) = location(pipeline, flow) else { continue };
-        let kept = after.flows.iter().any(|other| {
-            let Some(pipeline) = after.workspace.pipelines.get(other.pipeline) else { return false };
-            let Some(other) = pipeline.flows.get(other.flow) else { return false };
-            location(pipeline, other).as_deref() == Some(&place)
-                && (other.name == flow.name || (flows_into(before, &place) == 1 && flows_into(after, &place) == 1))
-        });
+        let kept = flows_of(after, &place)
+            .any(|new| new.flow.name == flow.name || counterpart(before, after, &place, &new) == Some((at, index)));
         if kept {
             continue;
         }
@@ -398,7 +375,8 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             Some(Effect::Orphaned)
         } else {
             let left = rows_of(&outcome.resumed, &place, Some(&flow.name));
-            left.map(|left| if left.is_empty() { Effect::None } else { Effect::Mixed })
+            let refreshed = rows_of(&outcome.control_end, &place, None).unwrap_or_default();
+            left.map(|left| if contains(&refreshed, &left) { Effect::None } else { Effect::Mixed })
         };
         removed.push(FlowObservation {
             pipeline: pipeline.key.clone(),
@@ -409,6 +387,7 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             reason: effect.is_none().then(|| UNTOLD.to_owned()),
             undecided: false,
             old_rows: None,
+            otherwise: None,
             stopped_by: None,
             uninterpreted: BTreeSet::new(),
         });
@@ -436,8 +415,7 @@ fn observe_tables(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec
                 Some(effect) => effect,
                 None if !outcome.control_end.contains_key(&location) => known.then_some(Effect::Orphaned),
                 None => {
-                    let again =
-                        flows_of(after, &location).any(|(pipeline, index)| read_again(outcome, pipeline, index));
+                    let again = flows_of(after, &location).any(|flow| read_again(outcome, flow.pipeline, flow.index));
                     Moments::of(outcome, &location, None, None, again).map(|moments| moments.effect())
                 }
             };

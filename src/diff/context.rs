@@ -23,14 +23,16 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
         facts.push(("table_format", Fact::Text(pipeline.table_format.to_lowercase())));
         match (&change.dataset, &change.flow) {
             (Some(target), Some(name)) => {
-                let of = |analysis| flow(analysis, &change.pipeline, target, name);
-                let old = of(before);
-                let new = of(after);
+                let named = |analysis| flow_named(analysis, &change.pipeline, target, name);
+                // Renamed, it is the only one of its table on the other side.
+                let only = |analysis| only_flow(analysis, &change.pipeline, target);
+                let old = named(before).or_else(|| only(before));
+                let new = named(after).or_else(|| only(after));
                 if let Some((_, new)) = new {
                     let before = old.map_or(new, |(_, analyzed)| analyzed);
                     facts.push(("columns_before", Fact::Text(code::columns_before(before, new))));
                 }
-                if let Some((flow, analyzed)) = new.or(old) {
+                if let Some((flow, analyzed)) = named(after).or_else(|| named(before)).or(new).or(old) {
                     facts.extend(code::facts(flow, analyzed, change.text("source")));
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
@@ -106,16 +108,20 @@ fn defined<'a>(analysis: &'a Analysis, analyzed: &AnalyzedFlow) -> Option<&'a Fl
     analysis.workspace.pipelines.get(analyzed.pipeline)?.flows.get(analyzed.flow)
 }
 
-fn flow<'a>(
+fn flow_named<'a>(
     analysis: &'a Analysis,
     key: &str,
     target: &QualifiedName,
     name: &str,
 ) -> Option<(&'a Flow, &'a AnalyzedFlow)> {
-    let of_target = flows_into(analysis, key, target);
-    let found = of_target.iter().find(|(flow, _)| flow.name == name);
-    // A renamed flow is the only one left on the other side, or none is known.
-    found.or(of_target.first()).copied()
+    flows_into(analysis, key, target).into_iter().find(|(flow, _)| flow.name == name)
+}
+
+fn only_flow<'a>(analysis: &'a Analysis, key: &str, target: &QualifiedName) -> Option<(&'a Flow, &'a AnalyzedFlow)> {
+    match flows_into(analysis, key, target).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
 }
 
 fn output_mode(kind: &FlowKind) -> &'static str {

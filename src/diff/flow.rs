@@ -31,14 +31,14 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair, settled: bo
 
 fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Change> {
     let mut changes = Vec::new();
-    if pair.renamed {
-        changes.push(renamed(old, new));
-    }
     changes.extend(kind_changed(old, new));
     changes.extend(errors(&old.analyzed.errors, new));
     changes.extend(declared_mismatch(Some(old), new));
     let same_query = old.analyzed.aspects.same_meaning(&new.analyzed.aspects)
         && old.analyzed.signature.operators == new.analyzed.signature.operators;
+    if pair.renamed {
+        changes.push(renamed(old, new).fact("same_query", same_query));
+    }
     let comparison = Comparison::new(old, new);
     if old.flow.is_once() && new.flow.is_once() {
         let cdc = cdc::compare(&comparison);
@@ -76,7 +76,8 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
         }
         changes.extend(code_changed::compare(&comparison, &mut Explained::default()));
     } else {
-        changes.extend(query::compare(comparison));
+        let compare = if pair.renamed { query::compare_tables } else { query::compare };
+        changes.extend(compare(comparison));
     }
     if changes.is_empty() {
         changes.extend(definition::unexplained(old, new));

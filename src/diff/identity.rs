@@ -1,7 +1,7 @@
 //! What is new, gone, renamed or moved: pipelines, datasets and flows.
 
 use super::change::Change;
-use super::pair::{DatasetPair, DatasetRef, FlowPair, FlowStatus, Pairing};
+use super::pair::{DatasetPair, DatasetRef, FlowPair, FlowRef, FlowStatus, Pairing};
 use super::text;
 use crate::analyze::Analysis;
 use crate::graph::Graph;
@@ -219,14 +219,9 @@ fn compare_flows(before: &Analysis, after: &Analysis, pairing: &Pairing, changes
         let reference = pair.after.or(pair.before)?;
         analysis.workspace.pipelines.get(reference.pipeline)?.flows.get(reference.flow).cloned()
     };
-    let others = |pair: &FlowPair, gone: FlowStatus| {
-        pairing.flows.iter().any(|other| {
-            other.dataset == pair.dataset
-                && other.pipeline == pair.pipeline
-                && other.flow != pair.flow
-                && other.status != gone
-        })
-    };
+    let streams = Streams::new(before, after);
+    let others =
+        |pair: &FlowPair| flows_of_table(pairing, pair).any(|other| other.flow != pair.flow && other.after.is_some());
     for pair in &pairing.flows {
         match pair.status {
             FlowStatus::Added => {
@@ -248,8 +243,12 @@ fn compare_flows(before: &Analysis, after: &Analysis, pairing: &Pairing, changes
                     changes.push(change);
                 } else if kept.contains(&pair.dataset.key()) {
                     let mut change = Change::new("flow-added", &pair.pipeline)
-                        .fact("other_flows", others(pair, FlowStatus::Removed))
+                        .fact("other_flows", others(pair))
                         .fact("once", new.is_once())
+                        .fact(
+                            "read_before",
+                            if appends(&new) { streams.read_before(pairing, pair) } else { Vec::new() },
+                        )
                         .fact("source", flow_sources(after, pair))
                         .places(&Place::unknown(), &new.place);
                     change.dataset = Some(pair.dataset.clone());
@@ -260,8 +259,9 @@ fn compare_flows(before: &Analysis, after: &Analysis, pairing: &Pairing, changes
             FlowStatus::Removed if kept.contains(&pair.dataset.key()) => {
                 let Some(old) = flow(before, pair) else { continue };
                 let mut change = Change::new("flow-removed", &pair.pipeline)
-                    .fact("other_flows", others(pair, FlowStatus::Added))
+                    .fact("other_flows", others(pair))
                     .fact("once", old.is_once())
+                    .fact("taken_over", streams.taken_over(pairing, pair))
                     .places(&old.place, &Place::unknown());
                 change.dataset = Some(pair.dataset.clone());
                 change.flow = Some(pair.flow.clone());
@@ -269,6 +269,59 @@ fn compare_flows(before: &Analysis, after: &Analysis, pairing: &Pairing, changes
             }
             _ => {}
         }
+    }
+}
+
+/// Whether a flow adds rows and never takes any back; changes by key or range give the same table however often they are read.
+fn appends(flow: &Flow) -> bool {
+    match flow.kind {
+        FlowKind::Default | FlowKind::Append | FlowKind::Once | FlowKind::StreamJob(_) => true,
+        FlowKind::AutoCdc(_) | FlowKind::AutoCdcOnce(_) | FlowKind::ReplaceWhere(_) | FlowKind::ReplaceUsing { .. } => {
+            false
+        }
+    }
+}
+
+/// Flows of either revision into the table of one of them.
+fn flows_of_table<'a>(pairing: &'a Pairing, pair: &'a FlowPair) -> impl Iterator<Item = &'a FlowPair> {
+    pairing.flows.iter().filter(|other| other.dataset == pair.dataset && other.pipeline == pair.pipeline)
+}
+
+/// What the flows of both revisions stream from, directly or through other tables.
+struct Streams {
+    before: Graph,
+    after: Graph,
+}
+
+impl Streams {
+    fn new(before: &Analysis, after: &Analysis) -> Self {
+        Streams { before: Graph::new(before), after: Graph::new(after) }
+    }
+
+    fn of(graph: &Graph, flow: Option<FlowRef>) -> BTreeSet<String> {
+        flow.map(|flow| graph.streamed_into(flow.analyzed)).unwrap_or_default()
+    }
+
+    /// Sources of a new flow from which flows of its table have been filled before.
+    fn read_before(&self, pairing: &Pairing, pair: &FlowPair) -> Vec<String> {
+        let old = flows_of_table(pairing, pair).flat_map(|old| Self::of(&self.before, old.before));
+        let old: BTreeSet<String> = old.collect();
+        Self::of(&self.after, pair.after).intersection(&old).cloned().collect()
+    }
+
+    /// Flows of AFTER that read on what a flow read that is gone; none where something that it read is read no more.
+    fn taken_over(&self, pairing: &Pairing, pair: &FlowPair) -> Vec<String> {
+        let mut left = Self::of(&self.before, pair.before);
+        let gone = left.clone();
+        let mut heirs = Vec::new();
+        for heir in flows_of_table(pairing, pair).filter(|other| other.after.is_some()) {
+            let streams = Self::of(&self.after, heir.after);
+            if !streams.is_disjoint(&gone) {
+                left.retain(|source| !streams.contains(source));
+                heirs.push(heir.flow.clone());
+            }
+        }
+        if left.is_empty() { heirs } else { Vec::new() }
     }
 }
 

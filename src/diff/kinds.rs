@@ -146,6 +146,9 @@ pub const FACTS: &[(&str, &str)] = &[
     ("default_before", "flag: it was the table's own query"),
     ("default_after", "flag: it is the table's own query"),
     ("other_flows", "flag: other flows write into the dataset"),
+    ("read_before", "list: sources of the flow from which the table has been filled before"),
+    ("taken_over", "list: flows that read on all that a flow read which is gone"),
+    ("same_query", "flag: the query is as it was"),
     ("dataset_new", "flag: the dataset is new as well"),
     ("once", "flag: the flow runs one time"),
     ("once_flows", "list: once flows of the dataset"),
@@ -263,9 +266,9 @@ kinds! {
     "expectation-removed": "an expectation went" ["expectation", "action_before"];
     "expectation-changed": "an expectation's condition or action changed" ["expectation", "aspect", "before", "after", "action_before", "action_after"];
     // Flows
-    "flow-added": "another flow writes into an existing dataset" ["other_flows", "once", "source"];
-    "flow-removed": "a flow no longer writes into a dataset that stays" ["other_flows", "once"];
-    "flow-renamed": "a flow has another name and the same query, so its checkpoint is not found" ["before", "after", "case_only", "default_before", "default_after", "once", "name_used"];
+    "flow-added": "another flow writes into an existing dataset" ["other_flows", "once", "source", "read_before"];
+    "flow-removed": "a flow no longer writes into a dataset that stays" ["other_flows", "once", "taken_over"];
+    "flow-renamed": "a flow has another name, so its checkpoint is not found" ["before", "after", "case_only", "default_before", "default_after", "once", "name_used", "same_query"];
     "flow-target-changed": "a flow of the same name writes into another dataset" ["before", "after", "dataset_new"];
     "flow-kind-changed": "a flow became of another kind (append, once, AUTO CDC, replace)" ["before", "after"];
     "once-flow-edited": "a flow that has already run its one time was edited" ["edited"];

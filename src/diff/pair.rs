@@ -402,14 +402,20 @@ fn pair_flows_of_dataset(before: &Side, after: &Side, old: &[FlowRef], new: &[Fl
             None => left.push(b),
         }
     }
+    let alone = old.len() == 1 && new.len() == 1;
     for b in left {
+        // The only flow of its table: of another name it is the same where it streams from the same source, or nobody knows from what.
+        let continues = |b: FlowRef, index: usize| {
+            let after = free.get(index).map(|a| streams(after, *a)).unwrap_or_default();
+            let before = streams(before, b);
+            (before.is_empty() && after.is_empty()) || !before.is_disjoint(&after)
+        };
         let content = before.analyzed(b).map(pieces).unwrap_or_default();
         let best = free
             .iter()
             .enumerate()
             .map(|(index, a)| (index, overlap(&content, &after.analyzed(*a).map(pieces).unwrap_or_default())))
-            // Two queries of which nothing is known are alike only where they are the only ones left.
-            .filter(|(_, share)| *share >= NEARLY_EQUAL || (old.len() == 1 && new.len() == 1))
+            .filter(|(index, share)| *share >= NEARLY_EQUAL || (alone && continues(b, *index)))
             .max_by(|x, y| x.1.total_cmp(&y.1).then(y.0.cmp(&x.0)));
         let a = best.map(|(index, _)| free.remove(index));
         let renamed = a.is_some();
@@ -417,6 +423,11 @@ fn pair_flows_of_dataset(before: &Side, after: &Side, old: &[FlowRef], new: &[Fl
     }
     pairs.extend(free.into_iter().filter_map(|a| flow_pair(before, after, None, Some(a))));
     pairs
+}
+
+fn streams<'a>(side: &'a Side, flow: FlowRef) -> BTreeSet<&'a str> {
+    let sources = side.analyzed(flow).into_iter().flat_map(|flow| &flow.aspects.sources);
+    sources.filter(|source| source.streaming).map(|source| source.text.as_str()).collect()
 }
 
 /// Whether a flow resumes from the other's checkpoint: the same name, in the platform's sense.

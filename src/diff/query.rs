@@ -40,6 +40,17 @@ pub fn compare(mut comparison: Comparison) -> Vec<Change> {
     changes
 }
 
+/// What a changed query of a flow that starts on an empty checkpoint means for the columns of its table; what a checkpoint would
+/// hold it to counts for nothing.
+pub fn compare_tables(mut comparison: Comparison) -> Vec<Change> {
+    let (_, exchanged) = sources::compare(&comparison);
+    for (new, old) in &exchanged {
+        rebase(comparison.aspects.to_mut(), new, old);
+    }
+    comparison.exchanged = exchanged;
+    column::compare(&comparison, &mut Explained::default())
+}
+
 /// A difference that no comparator has a name for. What decides a row is all in the query's term, and columns are taken by name
 /// except by writers that take them by position.
 fn query_changed(comparison: &Comparison) -> Option<Change> {

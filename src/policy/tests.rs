@@ -7,6 +7,7 @@ fn finding(rule: &str, line: u32) -> Finding {
         severity: Severity::Error,
         effect: Effect::Refused,
         observed: false,
+        harmless: None,
         confirmable: true,
         full_refresh: FullRefresh::Required,
         error_class: None,

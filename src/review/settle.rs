@@ -3,7 +3,8 @@
 //!
 //! Where no engine saw anything the effect is `unknown`. A finding whose effect is settled as `none`, `ignored` or `unknown` is at
 //! most a warning and asks for no refresh, and what followed from that refresh (it is not allowed, it loses rows) goes with it. It
-//! stays a warning: rows that show no difference are no proof that there is none.
+//! stays a warning: rows that show no difference are no proof that there is none, except where the rule says that they are an answer
+//! (`harmless`).
 
 use crate::diff::Diff;
 use crate::model::{Effect, FullRefresh, QualifiedName, Severity};
@@ -52,8 +53,12 @@ fn settle_findings(assessment: &mut Assessment, seen: &[Option<Effect>]) {
         let Some(finding) = assessment.findings.get_mut(index).filter(|finding| finding.observed) else { continue };
         finding.effect = seen;
         if is_harmless(seen) {
-            finding.severity = finding.severity.min(Severity::Warning);
+            let answered = finding.harmless.filter(|_| seen == Effect::None);
+            finding.severity = answered.unwrap_or(finding.severity.min(Severity::Warning));
             finding.full_refresh = FullRefresh::No;
+            if answered.is_some() {
+                finding.remedies.clear();
+            }
         }
     }
 }

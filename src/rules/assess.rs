@@ -83,6 +83,7 @@ fn finding(rule: &Rule, change: &Change) -> Option<Finding> {
         effect: claim.effect.effect(),
         confirmable: claim.confirmable,
         observed: matches!(claim.effect, ClaimedEffect::Observed(_)),
+        harmless: claim.harmless,
         full_refresh: claim.full_refresh,
         error_class: claim.error_class.clone(),
         pipeline: change.pipeline.clone(),

@@ -35,6 +35,8 @@ pub struct Finding {
     pub effect: Effect,
     /// The kind of change cannot tell: an engine decides the effect.
     pub observed: bool,
+    /// Its severity where an engine that was asked sees no effect.
+    pub harmless: Option<Severity>,
     /// False where no engine of ours can show the claim.
     pub confirmable: bool,
     pub full_refresh: FullRefresh,

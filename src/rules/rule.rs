@@ -19,6 +19,7 @@ const KEYS: &[&str] = &[
     "severity",
     "effect",
     "expected",
+    "harmless",
     "full_refresh",
     "error_class",
     "confirmable",
@@ -31,13 +32,15 @@ const KEYS: &[&str] = &[
 ];
 
 const EXCEPTION_KEYS: &[&str] =
-    &["when", "severity", "effect", "expected", "full_refresh", "error_class", "confirmable", "because"];
+    &["when", "severity", "effect", "expected", "harmless", "full_refresh", "error_class", "confirmable", "because"];
 
 /// What a rule says will happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     pub severity: Severity,
     pub effect: ClaimedEffect,
+    /// Severity where the engine is asked and sees no effect.
+    pub harmless: Option<Severity>,
     pub full_refresh: FullRefresh,
     /// Error class that the platform gives, where the effect is a refusal.
     pub error_class: Option<String>,
@@ -134,9 +137,9 @@ impl Rule {
 
     /// Sets the severity of every claim.
     pub fn set_severity(&mut self, severity: Severity) {
-        self.claim.severity = severity;
-        for exception in &mut self.exceptions {
-            exception.claim.severity = severity;
+        for claim in std::iter::once(&mut self.claim).chain(self.exceptions.iter_mut().map(|each| &mut each.claim)) {
+            claim.severity = severity;
+            claim.harmless = None;
         }
     }
 
@@ -186,7 +189,14 @@ fn parse_claim(document: &Document, mapping: &Mapping, base: Option<&Claim>) -> 
         None => base.filter(|base| base.effect == effect).and_then(|base| base.error_class.clone()),
     };
     let confirmable = document.flag(mapping, "confirmable")?.unwrap_or(base.is_none_or(|base| base.confirmable));
-    Ok(Claim { severity, effect, full_refresh, error_class, confirmable })
+    let harmless = match word("harmless")? {
+        Some(_) if matches!(effect, ClaimedEffect::Certain(_)) => {
+            return Err(document.error("harmless", "`harmless` belongs to `effect: observed` only".to_owned()));
+        }
+        Some(text) => Some(document.word("harmless", &text)?),
+        None => base.filter(|base| base.effect == effect).and_then(|base| base.harmless),
+    };
+    Ok(Claim { severity, effect, harmless, full_refresh, error_class, confirmable })
 }
 
 fn parse_exceptions(

@@ -1,0 +1,3 @@
+CREATE OR REFRESH STREAMING TABLE events;
+CREATE FLOW live AS INSERT INTO events BY NAME SELECT id, region FROM STREAM raw.ev WHERE region = 'eu';
+CREATE FLOW rest AS INSERT INTO events BY NAME SELECT id, region FROM STREAM raw.ev WHERE region <> 'eu';

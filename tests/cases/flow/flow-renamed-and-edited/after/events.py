@@ -1,0 +1,7 @@
+from pyspark import pipelines as dp
+
+dp.create_streaming_table("events")
+
+@dp.append_flow(target="events", name="live_by_region")
+def live():
+    return spark.readStream.table("raw.ev").dropDuplicates(["id", "region"])

@@ -1,0 +1,3 @@
+CREATE OR REFRESH STREAMING TABLE events;
+CREATE FLOW eu AS INSERT INTO events BY NAME SELECT d.dim, d.name FROM STREAM raw.eu e JOIN raw.dim d ON e.dim = d.dim;
+CREATE FLOW us AS INSERT INTO events BY NAME SELECT d.dim, d.name FROM STREAM raw.us e JOIN raw.dim d ON e.dim = d.dim;

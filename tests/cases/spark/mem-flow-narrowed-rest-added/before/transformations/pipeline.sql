@@ -1,0 +1,2 @@
+CREATE STREAMING TABLE t;
+CREATE FLOW f1 AS INSERT INTO t BY NAME SELECT id, k, amt FROM STREAM(spark_catalog.db.events);

@@ -1,0 +1,3 @@
+CREATE STREAMING TABLE t;
+CREATE FLOW g1 AS INSERT INTO t BY NAME SELECT id, k, amt FROM STREAM(spark_catalog.db.events);
+CREATE FLOW g2 AS INSERT INTO t BY NAME SELECT id, k, amt FROM STREAM(spark_catalog.db.events2);
