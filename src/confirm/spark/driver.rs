@@ -255,7 +255,7 @@ mod tests {
     fn a_driver_that_dies_is_quoted_and_one_that_hangs_is_killed() {
         let (_folder, mut dying) = driver("read r; echo 'no memory' >&2; exit 3");
         assert_eq!(step(&mut dying, 20_000).0, Err(StepError::Broken("no memory".to_owned())));
-        let (_folder, mut hanging) = driver("read r; sleep 1000");
+        let (_folder, mut hanging) = driver("read r; exec sleep 1000");
         assert_eq!(step(&mut hanging, 50).0, Err(StepError::TimeLimit));
         assert!(matches!(step(&mut hanging, 50).0, Err(StepError::Broken(_))));
         let (_folder, mut babbling) = driver("read r; echo hello; read s");
