@@ -15,7 +15,7 @@ use crate::model::{
 use jiff::tz::TimeZone;
 
 /// First version of Spark that stores every state field as nullable.
-const ALWAYS_NULLABLE_SINCE: (u32, u32) = (4, 1);
+const ALWAYS_NULLABLE_SINCE: (u32, u32) = (4, 3);
 
 pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize, index: usize) -> Option<AnalyzedFlow> {
     let home = catalog.workspace.pipelines.get(pipeline)?;

@@ -2,6 +2,7 @@
 
 use super::data::Data;
 use super::experiment::Experiment;
+use super::scripts::Unwritten;
 use crate::engine::UpdateReport;
 use crate::model::{DataType, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,10 @@ pub struct Outcome {
     pub resumed: Tables,
     pub control_batch_1: Tables,
     pub control_end: Tables,
+    /// Tables that a script of the repository writes and this engine could not run.
+    pub unwritten: Unwritten,
+    /// Locations that functions of streaming queries write, by checkpoint, where this engine runs them.
+    pub functions: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Outcome {

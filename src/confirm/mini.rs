@@ -3,18 +3,21 @@
 use super::data::{Batch, Data};
 use super::engine::{Engine, Multiset, NamedRow, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
 use super::experiment::{Experiment, Side, new_sources};
+use super::scripts::{Scripts, Unwritten};
 use crate::analyze::Analysis;
 use crate::engine::{
-    Behaviour, Effort, NullCondition, Table, UpdateKind, World, contents, dataset_location, default_source_format,
-    location, source_location, starts_at_latest, update_all,
+    Behaviour, Commit, CommitKind, Effort, NullCondition, Table, UpdateKind, World, contents, dataset_location,
+    default_source_format, location, read_location, source_location, starts_at_latest, update_all,
 };
-use crate::model::{Platform, Schema, SourceFacts};
+use crate::model::{Platform, Schema, SourceFacts, Value};
 use std::collections::BTreeSet;
 
 /// The mini engine, with what else happens to its tables and checkpoints between the two revisions.
 #[derive(Default, Clone, Copy)]
 pub struct Mini<'a> {
     pub between: Option<&'a (dyn Fn(&mut World) + Sync)>,
+    /// Scripts of the repository that write what the flows read or write.
+    pub scripts: Option<&'a Scripts>,
     /// How expectations take a condition that is NULL.
     pub null_condition: NullCondition,
     /// What one run of a query may cost.
@@ -31,6 +34,8 @@ pub struct Worlds {
     pub resumed: World,
     pub control_batch_1: World,
     pub control_end: World,
+    /// Tables that a script of AFTER should have written and did not, in either world.
+    pub unwritten: Unwritten,
 }
 
 impl Engine for Mini<'_> {
@@ -47,7 +52,9 @@ impl Mini<'_> {
     /// The experiment; in memory nothing can keep it from being made.
     pub fn outcome(&self, experiment: &Experiment<'_>, data: &Data) -> Outcome {
         let worlds = self.worlds(experiment, data);
-        let places = places(experiment);
+        let none = Scripts::default();
+        let scripts = self.scripts.unwrap_or(&none);
+        let places = places(experiment, scripts);
         let tables = |world: &World| tables(world, &places, world);
         Outcome {
             checkpoints: worlds.resumed_batch_1.checkpoints.keys().cloned().collect(),
@@ -59,6 +66,8 @@ impl Mini<'_> {
             before: worlds.before,
             after: worlds.after,
             control: worlds.control,
+            unwritten: worlds.unwritten,
+            functions: scripts.function_targets(),
         }
     }
 
@@ -74,43 +83,148 @@ impl Mini<'_> {
             Some((first, rest)) => (first.clone(), rest),
             None => (Batch::default(), &[][..]),
         };
+        let none = Scripts::default();
+        let scripts = self.scripts.unwrap_or(&none);
         let mut resumed = self.world();
         define(&mut resumed, experiment, Side::Before);
         for facts in new_sources(experiment) {
             resumed.define_source(facts, default_format(experiment.after));
         }
+        scripts.define_before(&mut resumed);
         prime(&mut resumed, experiment.before);
         load(&mut resumed, experiment.facts(Side::Before).iter(), &first, 1);
         load(&mut resumed, new_sources(experiment), &first, 1);
+        resumed.functions = scripts.functions(false);
+        let mut unwritten = scripts.write_before(&mut resumed);
         let before = update_all(&mut resumed, experiment.before, &UpdateKind::Incremental);
         let resumed_batch_1 = resumed.clone();
         define(&mut resumed, experiment, Side::After);
+        scripts.define_new(&mut resumed);
+        resumed.functions = scripts.functions(true);
         if let Some(between) = self.between {
             between(&mut resumed);
         }
+        let refilled = refilled(experiment, scripts);
         let mut after = Vec::new();
         for (number, batch) in rest.iter().enumerate() {
+            empty(&mut resumed, &refilled);
             load(&mut resumed, experiment.facts(Side::After).iter(), batch, number + 2);
+            unwritten.extend(scripts.write_after(&mut resumed));
             if number > 0 || experiment.updates.is_empty() {
                 after.push(update_all(&mut resumed, experiment.after, &UpdateKind::Incremental));
             } else {
                 after.extend(experiment.updates.iter().map(|kind| update_all(&mut resumed, experiment.after, kind)));
             }
         }
-        let mut control_end = self.world();
-        define(&mut control_end, experiment, Side::After);
-        prime(&mut control_end, experiment.after);
-        let mut control = Vec::new();
-        let mut control_batch_1 = control_end.clone();
-        for (number, batch) in std::iter::once(&first).chain(rest).enumerate() {
-            load(&mut control_end, experiment.facts(Side::After).iter(), batch, number + 1);
-            control.push(update_all(&mut control_end, experiment.after, &UpdateKind::Incremental));
+        let mut worlds = Worlds {
+            before,
+            after,
+            control: Vec::new(),
+            control_batch_1: World::new(),
+            control_end: World::new(),
+            resumed_batch_1,
+            resumed,
+            unwritten,
+        };
+        if rewritten(&worlds, &outside(experiment, scripts)) {
+            rebuild(experiment, scripts, &mut worlds);
+        } else {
+            self.replay(experiment, scripts, std::iter::once(&first).chain(rest), &mut worlds);
+        }
+        worlds
+    }
+
+    /// The control: AFTER from nothing, batch by batch.
+    fn replay<'b>(
+        &self,
+        experiment: &Experiment<'_>,
+        scripts: &Scripts,
+        batches: impl Iterator<Item = &'b Batch>,
+        worlds: &mut Worlds,
+    ) {
+        let mut world = self.world();
+        define(&mut world, experiment, Side::After);
+        scripts.define_after(&mut world, &|_| true);
+        world.functions = scripts.functions(true);
+        prime(&mut world, experiment.after);
+        let refilled = refilled(experiment, scripts);
+        worlds.control_batch_1 = world.clone();
+        for (number, batch) in batches.enumerate() {
+            empty(&mut world, &refilled);
+            load(&mut world, experiment.facts(Side::After).iter(), batch, number + 1);
+            worlds.unwritten.extend(scripts.write_after(&mut world));
+            worlds.control.push(update_all(&mut world, experiment.after, &UpdateKind::Incremental));
             if number == 0 {
-                control_batch_1 = control_end.clone();
+                worlds.control_batch_1 = world.clone();
             }
         }
-        Worlds { before, after, control, resumed_batch_1, resumed, control_batch_1, control_end }
+        worlds.control_end = world;
     }
+}
+
+/// The control where rows of a source were changed in place: AFTER from nothing over the source as it is then.
+fn rebuild(experiment: &Experiment<'_>, scripts: &Scripts, worlds: &mut Worlds) {
+    let places = places(experiment, scripts);
+    let anew = |world: &World| {
+        let mut world = world.clone();
+        world.checkpoints.clear();
+        world.functions = scripts.functions(true);
+        world.tables.retain(|location, _| !places.contains(location));
+        scripts.define_after(&mut world, &|place| places.contains(place));
+        let reports = update_all(&mut world, experiment.after, &UpdateKind::Incremental);
+        (world, reports)
+    };
+    (worlds.control_batch_1, _) = anew(&worlds.resumed_batch_1);
+    let (end, reports) = anew(&worlds.resumed);
+    worlds.control_end = end;
+    worlds.control.push(reports);
+}
+
+/// Sources that scripts read and no flow does, nor any script writes: each batch finds its own rows there.
+fn refilled(experiment: &Experiment<'_>, scripts: &Scripts) -> BTreeSet<String> {
+    let mut places = scripts.reads();
+    let written = scripts.writes();
+    places.retain(|place| !written.contains(place));
+    for analysis in [experiment.before, experiment.after] {
+        for flow in &analysis.flows {
+            let Some(pipeline) = analysis.workspace.pipelines.get(flow.pipeline) else { continue };
+            for read in flow.plan.reads() {
+                read_location(pipeline, read).map(|place| places.remove(&place));
+            }
+        }
+    }
+    places
+}
+
+fn empty(world: &mut World, places: &BTreeSet<String>) {
+    for place in places {
+        if let Some(table) = world.tables.get_mut(place) {
+            table.commits.clear();
+        }
+    }
+}
+
+/// Tables that flows read and none writes: sources, and what scripts write.
+fn outside(experiment: &Experiment<'_>, scripts: &Scripts) -> BTreeSet<String> {
+    let mut outside = scripts.writes();
+    for side in [Side::Before, Side::After] {
+        outside.extend(experiment.facts(side).iter().map(source_location));
+    }
+    let by_flows = places(experiment, scripts);
+    outside.retain(|place| !by_flows.contains(place));
+    outside
+}
+
+/// One of these tables has lost rows that BEFORE could read, or is another one.
+fn rewritten(worlds: &Worlds, outside: &BTreeSet<String>) -> bool {
+    outside.iter().any(|place| {
+        let Some(old) = worlds.resumed_batch_1.tables.get(place) else { return false };
+        let Some(new) = worlds.resumed.tables.get(place) else { return false };
+        let mut since = new.commits.iter().filter(|commit| commit.version >= old.next_version);
+        let changes =
+            |commit: &Commit| matches!(commit.kind, CommitKind::Overwrite | CommitKind::Delete | CommitKind::Update);
+        since.any(changes) || new.identity != old.identity
+    })
 }
 
 fn default_format(analysis: &Analysis) -> &'static str {
@@ -146,7 +260,7 @@ fn load<'a>(world: &mut World, sources: impl Iterator<Item = &'a SourceFacts>, b
 }
 
 /// Where flows and datasets of either revision lie.
-fn places(experiment: &Experiment<'_>) -> BTreeSet<String> {
+fn places(experiment: &Experiment<'_>, scripts: &Scripts) -> BTreeSet<String> {
     let pipelines =
         [experiment.before, experiment.after].into_iter().flat_map(|analysis| &analysis.workspace.pipelines);
     pipelines
@@ -154,6 +268,7 @@ fn places(experiment: &Experiment<'_>) -> BTreeSet<String> {
             let flows = pipeline.flows.iter().filter_map(|flow| location(pipeline, flow));
             flows.chain(pipeline.datasets.iter().filter_map(dataset_location))
         })
+        .chain(scripts.function_targets().into_values().flatten())
         .collect()
 }
 
@@ -188,13 +303,23 @@ fn written_by(table: &Table, schema: &Schema, writer: Option<&str>) -> Table {
     only
 }
 
+/// A whole number is the same in a column of any width.
+fn widest(value: &Value) -> Value {
+    match value {
+        Value::Byte(number) => Value::Long(i64::from(*number)),
+        Value::Short(number) => Value::Long(i64::from(*number)),
+        Value::Int(number) => Value::Long(i64::from(*number)),
+        other => other.clone(),
+    }
+}
+
 fn counted(table: &Table) -> Multiset {
     let mut rows = Multiset::new();
     let contents = contents(table);
     let names: Vec<String> = contents.schema.fields.iter().map(|field| field.name.to_lowercase()).collect();
     for row in &contents.rows {
         let present = names.iter().zip(row.iter()).filter(|(_, value)| !value.is_null());
-        let mut named: NamedRow = present.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut named: NamedRow = present.map(|(name, value)| (name.clone(), widest(value))).collect();
         named.sort();
         *rows.entry(named).or_insert(0) += 1;
     }

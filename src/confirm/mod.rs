@@ -17,6 +17,7 @@ mod literals;
 mod mini;
 mod observe;
 mod parts;
+mod scripts;
 mod second;
 mod shrink;
 mod slice;
@@ -32,6 +33,7 @@ pub use experiment::{Experiment, Side, new_sources};
 pub use inference::typed_by_rows;
 pub use mini::{Mini, Worlds};
 pub use observe::{FlowObservation, Observed, TableObservation, observe};
+pub use scripts::{Script, Scripts, Unwritten};
 pub use second::{Deployment, SecondConfirmation, by_flow, confirm_on, deployed};
 pub use sources::{SourceSet, sources};
 pub use volatile::volatile_columns;
@@ -66,6 +68,8 @@ pub struct Options<'a> {
     pub effort: Effort,
     /// Seconds that one experiment may take; then its flows are not run to the end.
     pub seconds: Option<u64>,
+    /// Scripts of the repository that write what the flows read or write.
+    pub scripts: Scripts,
     /// Look for the fewest rows that show each effect.
     pub witnesses: bool,
     /// Keys of the datasets to observe, with those that read them; all where none.
@@ -121,11 +125,13 @@ pub fn confirm(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
     let Some(datasets) = &options.datasets else { return confirm_part(&before, &after, options) };
     let both = [&*before, &*after];
     let split = parts::split(both, &slice::places_of(both, datasets), options.data.is_none());
+    let by_scripts = options.scripts.reads();
     let confirmed: Vec<Confirmation> = split
         .parts
         .par_iter()
         .map(|part| {
-            let [before, after] = both.map(|analysis| slice::slice_with(analysis, &part.places, &part.cut));
+            let [before, after] =
+                both.map(|analysis| slice::slice_with(analysis, &part.places, &part.cut, &by_scripts));
             let mut confirmation = confirm_part(&before, &after, options);
             confirmation.flows.retain(|flow| datasets.contains(&flow.dataset.key()));
             confirmation.tables.retain(|table| part.observed.contains(&table.location));
@@ -199,7 +205,8 @@ fn confirm_all(before: &Analysis, after: &Analysis, options: &Options<'_>) -> Co
     let deadline =
         options.seconds.and_then(|seconds| Some((Instant::now().checked_add(Duration::from_secs(seconds))?, seconds)));
     let effort = Effort { deadline, ..options.effort };
-    let engine = Mini { between: options.between, effort, ..Mini::default() };
+    let scripts = Some(&options.scripts).filter(|scripts| !scripts.is_empty());
+    let engine = Mini { between: options.between, scripts, effort, ..Mini::default() };
     let experiment = Experiment { before, after, sources: &set, updates: &options.updates };
     let mut runs: Vec<Run> = match &options.data {
         Some(data) => vec![Run::given(data)],

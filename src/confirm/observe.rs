@@ -5,7 +5,7 @@ use super::flows_of_table::{TableFlow, appends, counterpart, flows_of, written_b
 use super::slice;
 use crate::analyze::{Analysis, AnalyzedFlow};
 use crate::engine::{
-    ExecutionError, FlowReport, FlowStatus, Stage, dataset_location, defines_view, identity, location,
+    ExecutionError, FlowReport, FlowStatus, Stage, dataset_location, defines_view, identity, location, read_location,
 };
 use crate::model::{DatasetKind, Effect, Flow, FlowKind, Pipeline, QualifiedName, SinkTarget};
 use std::collections::{BTreeMap, BTreeSet};
@@ -222,6 +222,12 @@ fn observe_flow(
         observation.error = Some(error.clone());
         return observation;
     }
+    let reads = after.flows.get(index).map(|flow| flow.plan.reads()).unwrap_or_default();
+    let mut read = reads.into_iter().filter_map(|read| read_location(pipeline, read));
+    if let Some(reason) = read.find_map(|place| outcome.unwritten.get(&place)) {
+        observation.reason = Some(reason.clone());
+        return observation;
+    }
     for (_, error) in [resumed, control].into_iter().flatten() {
         if error.is_unsupported() {
             observation.reason = Some(error.message.clone());
@@ -257,7 +263,13 @@ fn observe_flow(
     if let FlowKind::StreamJob(write) = &definition.kind
         && let SinkTarget::ForeachBatch(unit) = &write.target
     {
-        observation.reason = Some(format!("what `{}` does with each batch is not executed", unit.name));
+        let again = read_again(outcome, at, index);
+        let targets = outcome.functions.get(&identity(pipeline, definition));
+        let moments = targets.into_iter().flatten().map(|place| Moments::of(outcome, place, None, None, again));
+        observation.effect = moments.flatten().map(|moments| moments.effect()).max();
+        if observation.effect.is_none() {
+            observation.reason = Some(format!("what `{}` does with each batch is not executed", unit.name));
+        }
         return observation;
     }
     let view =

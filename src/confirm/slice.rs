@@ -67,11 +67,12 @@ fn edge(analysis: &Analysis, analyzed: &AnalyzedFlow) -> Option<Edge> {
 /// The analysis with only the flows that write to these places, and in its workspace only what those flows need: their targets,
 /// and the views and tables that they name. Pipelines keep their positions; those without such a flow are empty.
 pub fn slice(analysis: &Analysis, places: &Places) -> Analysis {
-    slice_with(analysis, places, &Places::new())
+    slice_with(analysis, places, &Places::new(), &Places::new())
 }
 
-/// The same, with the tables at `cut` as sources outside of the pipelines, of the schema that their flows give them.
-pub fn slice_with(analysis: &Analysis, places: &Places, cut: &Places) -> Analysis {
+/// The same, with the tables at `cut` as sources outside of the pipelines, of the schema that their flows give them, and with the
+/// sources at `besides`, which others than the flows read.
+pub fn slice_with(analysis: &Analysis, places: &Places, cut: &Places, besides: &Places) -> Analysis {
     let mut sliced = Analysis::new(Workspace::default(), Vec::new(), Vec::new());
     let needed = Needed::of(analysis, places);
     let mut sources = Vec::new();
@@ -102,7 +103,8 @@ pub fn slice_with(analysis: &Analysis, places: &Places, cut: &Places) -> Analysi
         if !kept.is_empty() {
             let concerned = |facts: &&SourceFacts| {
                 let name = QualifiedName::parse(&facts.name).name.to_lowercase();
-                needed.names.contains(&name) || needed.read.contains(&source_location(facts))
+                let location = source_location(facts);
+                needed.names.contains(&name) || needed.read.contains(&location) || besides.contains(&location)
             };
             part.sources = pipeline.sources.iter().filter(concerned).cloned().collect();
         }

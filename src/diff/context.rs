@@ -37,6 +37,7 @@ pub fn complete(before: &Analysis, after: &Analysis, changes: &mut [Change]) {
                     facts.push(("flow", Fact::Text(flow.name.clone())));
                     facts.push(("flow_kind", Fact::Text(flow::kind(&flow.kind).to_owned())));
                     facts.push(("output_mode", Fact::Text(output_mode(&flow.kind).to_owned())));
+                    facts.push(("merges_schema", Fact::Flag(merges_schema(pipeline, flow))));
                 }
                 facts.extend(old.map(|(_, analyzed)| state_facts(&[analyzed])).unwrap_or_default());
             }
@@ -122,6 +123,14 @@ fn only_flow<'a>(analysis: &'a Analysis, key: &str, target: &QualifiedName) -> O
         [only] => Some(*only),
         _ => None,
     }
+}
+
+/// A writer outside of pipelines adds columns that its table lacks: by its own option, or else by the session's configuration.
+fn merges_schema(pipeline: &Pipeline, flow: &Flow) -> bool {
+    let FlowKind::StreamJob(writer) = &flow.kind else { return false };
+    let is_true = |value: &String| value.eq_ignore_ascii_case("true");
+    let session = || pipeline.configuration.get("spark.databricks.delta.schema.autoMerge.enabled");
+    writer.options.get("mergeschema").or_else(session).is_some_and(is_true)
 }
 
 fn output_mode(kind: &FlowKind) -> &'static str {

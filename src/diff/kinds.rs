@@ -52,6 +52,7 @@ pub const COMMON: &[&str] = &[
     "flow",
     "flow_kind",
     "output_mode",
+    "merges_schema",
     "stateful",
     "watermarked",
     "aggregated",
@@ -79,6 +80,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("flow", "text: name of the flow"),
     ("flow_kind", "text: default, append, once, auto-cdc, auto-cdc-once, replace-where, replace-using or stream-job"),
     ("output_mode", "text: append, update or complete; flows of pipelines append"),
+    ("merges_schema", "flag: a writer outside of pipelines adds columns that its table lacks (mergeSchema, autoMerge)"),
     ("stateful", "flag: the flow kept state before"),
     ("was", "the kind of dataset before, in words"),
     ("is", "the kind of dataset after, in words"),
@@ -133,6 +135,13 @@ pub const FACTS: &[(&str, &str)] = &[
     ("option", "text: the option's name"),
     ("setting", "text: the setting's name"),
     ("class", "text: what the setting or option governs"),
+    (
+        "commit",
+        "text: what a statement is to those who stream from its table: appends, deletes, changes, recreates or alters",
+    ),
+    ("reaction", "text: what a stream makes of it: goes-on, skips, resends or stops"),
+    ("brings_rows", "flag: new rows come in the same commit"),
+    ("reader", "text: where the stream is read, as path:line"),
     ("producer", "text: what writes change commits into the source"),
     ("cdc_target", "flag: the source is an AUTO CDC target or otherwise gets change commits"),
     ("direction", "text: longer or shorter"),
@@ -288,6 +297,7 @@ kinds! {
     "source-server-changed": "the message source's servers" ["source", "option", "before", "after"];
     "sources-reordered": "the same streaming sources in another order" ["before", "after", "same_format", "kind_before"];
     "source-recreated": "the source table was dropped and created anew" ["source", "before", "after"];
+    "source-rewritten": "a script begins to change rows of the source, or makes it anew" ["source", "producer", "operation", "commit", "reaction", "option", "error_class", "brings_rows", "reader"];
     "source-format-changed": "the file format of a source changed" ["source", "before", "after", "file_source"];
     "source-renamed": "a source's own name changed where sources are matched by name" ["before", "after"];
     "static-reader-changed": "a table or files that are read whole are read otherwise: another version, other reader options" ["source", "edited", "before", "after"];

@@ -19,17 +19,8 @@ pub fn merge_schemas(
     behaviour: Behaviour,
 ) -> Result<Schema, ExecutionError> {
     let fields = merge_fields(&old.fields, &new.fields, &|name, old, new| {
-        if behaviour.is_lakeflow() { merge_delta(name, old, new, widening, false) } else { merge_spark(name, old, new) }
+        if behaviour.is_lakeflow() { merge_delta(name, old, new, widening) } else { merge_spark(name, old, new) }
     })?;
-    Ok(Schema { fields, complete: old.complete && new.complete })
-}
-
-/// The columns of a Delta table after a write that may add some: a narrower value is widened into its column.
-///
-/// # Errors
-/// `DELTA_FAILED_TO_MERGE_FIELDS`.
-pub fn merge_written(old: &Schema, new: &Schema) -> Result<Schema, ExecutionError> {
-    let fields = merge_fields(&old.fields, &new.fields, &|name, old, new| merge_delta(name, old, new, false, true))?;
     Ok(Schema { fields, complete: old.complete && new.complete })
 }
 
@@ -84,17 +75,8 @@ fn merge_spark(name: &str, old: &DataType, new: &DataType) -> Result<DataType, E
     }
 }
 
-/// Schema evolution of a Delta table: a wider type needs type widening; a narrower one fits as a write, not as a definition.
-fn merge_delta(
-    name: &str,
-    old: &DataType,
-    new: &DataType,
-    widening: bool,
-    upcasts: bool,
-) -> Result<DataType, ExecutionError> {
-    if upcasts && widens(new, old) {
-        return Ok(old.clone());
-    }
+/// Schema evolution of a Delta table: a wider type needs type widening.
+fn merge_delta(name: &str, old: &DataType, new: &DataType, widening: bool) -> Result<DataType, ExecutionError> {
     if widening && widens(old, new) {
         return Ok(new.clone());
     }
@@ -200,7 +182,6 @@ mod tests {
         assert_eq!(merge_schemas(&int, &long, true, LAKEFLOW).unwrap(), long);
         assert!(merge_schemas(&int, &long, false, LAKEFLOW).is_err());
         assert!(merge_schemas(&long, &int, true, LAKEFLOW).is_err());
-        assert_eq!(merge_written(&long, &int).unwrap(), long);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod batch;
 mod catalog;
 mod cdc;
 mod checkpoint;
+mod delta;
 mod deployment;
 mod effort;
 mod error;
@@ -30,7 +31,7 @@ mod update;
 mod world;
 mod writer;
 
-pub use catalog::{dataset_location, facts_for, facts_named, read_location, source_location};
+pub use catalog::{dataset_location, facts_for, facts_named, normalized, read_location, source_location};
 pub use checkpoint::{Checkpoint, Offset, OffsetEntry, SourceLog, SourceOffsets};
 pub use deployment::{deployment_order, starts_at_latest, update_all};
 pub use effort::Effort;
@@ -53,4 +54,4 @@ pub use update::{
     FlowReport, FlowStatus, Stage, UpdateKind, UpdateReport, default_source_format, defines_view, identity, location,
     uninterpreted, update,
 };
-pub use world::World;
+pub use world::{BatchFunction, Functions, World};

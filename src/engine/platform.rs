@@ -24,9 +24,9 @@ impl Behaviour {
         self.is_lakeflow() || self.spark_version >= (4, 0)
     }
 
-    /// Stored state schemas say every field is nullable, so nullability never refuses a restart (Spark 4.0 and later).
+    /// Stored state schemas say every field is nullable, so nullability never refuses a restart (Spark 4.3; 4.2 refuses).
     pub fn stores_nullable_state(self) -> bool {
-        self.is_lakeflow() || self.spark_version >= (4, 0)
+        self.is_lakeflow() || self.spark_version >= (4, 3)
     }
 
     /// A predicate that makes a column non-nullable makes old state rows with a NULL there fail (seen on Spark 4.3, not on 3.5).

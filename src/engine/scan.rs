@@ -164,8 +164,13 @@ fn with_change_columns(row: &Row, columns: &[Attribute], change: &str, version: 
 
 /// All rows that a reader of a table sees now, under the table's schema.
 pub fn contents(table: &Table) -> Rows {
-    let columns: Vec<Attribute> = table
-        .schema
+    let rows = table.files().into_iter().flat_map(|file| rows_of(file, &table.schema)).collect();
+    Rows::new(table.schema.clone(), rows)
+}
+
+/// Rows of a file under a table's schema.
+pub fn rows_of(file: &DataFile, schema: &Schema) -> Vec<Row> {
+    let columns: Vec<Attribute> = schema
         .fields
         .iter()
         .map(|field| Attribute {
@@ -177,8 +182,7 @@ pub fn contents(table: &Table) -> Rows {
             watermark_delay: None,
         })
         .collect();
-    let rows = table.files().into_iter().flat_map(|file| typed(file, &columns)).collect();
-    Rows::new(table.schema.clone(), rows)
+    typed(file, &columns)
 }
 
 /// Tables as the batch reads of one pipeline's queries see them.

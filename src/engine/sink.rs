@@ -1,11 +1,13 @@
 //! Writing micro-batches into tables, exactly once by each format's own means.
 
+use super::batch::{GivenBatch, run_steps};
+use super::delta::StreamWriter;
 use super::error::ExecutionError;
 use super::row::Rows;
 use super::stream::{Sink, SinkBatch};
-use super::table::CommitKind;
-use super::world::World;
-use crate::model::OutputMode;
+use super::table::{CommitKind, TableFormat};
+use super::world::{BatchFunction, World};
+use crate::model::{OutputMode, Pipeline};
 
 /// Appends to (or, in complete mode, replaces) the table at a location that exists.
 pub struct TableSink<'a> {
@@ -17,6 +19,8 @@ pub struct TableSink<'a> {
     pub concurrent: bool,
     /// A table of the catalog, which is read again after a write; a folder is not.
     pub cataloged: bool,
+    /// A writer outside of pipelines into a Delta table, whose columns no definition has settled.
+    pub delta: Option<StreamWriter>,
 }
 
 impl Sink for TableSink<'_> {
@@ -37,7 +41,15 @@ impl Sink for TableSink<'_> {
             }
             return Ok(0);
         }
-        let Rows { schema, rows } = batch.rows;
+        let rows = match self.delta.as_ref().filter(|_| table.format == TableFormat::Delta) {
+            Some(writer) => {
+                let rows = writer.rows(table, &batch.rows)?;
+                table.schema = rows.schema.clone();
+                rows
+            }
+            None => batch.rows,
+        };
+        let Rows { schema, rows } = rows;
         let count = rows.len();
         if self.output_mode == OutputMode::Complete {
             table.replace(CommitKind::Overwrite, rows, &schema, Some(self.writer));
@@ -64,6 +76,21 @@ impl Sink for TableSink<'_> {
     }
 }
 
+/// Hands each batch to a function, whose statements write where they say; nothing keeps it from doing so twice.
+pub struct FunctionSink<'a> {
+    pub function: BatchFunction,
+    pub pipeline: &'a Pipeline,
+}
+
+impl Sink for FunctionSink<'_> {
+    fn write(&mut self, world: &mut World, batch: SinkBatch) -> Result<usize, ExecutionError> {
+        let count = batch.rows.rows.len();
+        let given = GivenBatch { name: &self.function.batch, number: batch.batch, rows: batch.rows };
+        run_steps(world, self.pipeline, &self.function.steps, Some(given))?;
+        Ok(count)
+    }
+}
+
 /// Takes rows and keeps none: connectors whose content nobody reads back.
 pub struct NoSink;
 
@@ -82,8 +109,14 @@ mod tests {
     fn write(world: &mut World, query: u64, batch: u64, concurrent: bool) -> Result<usize, ExecutionError> {
         let schema = Schema::new(vec![Field::new("id", DataType::Long)]);
         let rows = Rows::new(schema, vec![[Value::Long(i64::try_from(query).unwrap())].into()]);
-        let mut sink =
-            TableSink { location: "t", writer: "f", output_mode: OutputMode::Append, concurrent, cataloged: true };
+        let mut sink = TableSink {
+            location: "t",
+            writer: "f",
+            output_mode: OutputMode::Append,
+            concurrent,
+            cataloged: true,
+            delta: None,
+        };
         sink.write(world, SinkBatch { query, batch, rows })
     }
 

@@ -2,6 +2,7 @@
 
 use super::catalog::{self, PathPattern, Target};
 use super::checkpoint::{Offset, SourceLog};
+use super::delta;
 use super::error::ExecutionError;
 use super::platform::Behaviour;
 use super::row::{Row, Rows};
@@ -19,7 +20,12 @@ pub struct StreamSource<'a> {
     behaviour: Behaviour,
     /// Plans every batch from the first offset on, as `Trigger.AvailableNow` does over an Iceberg source.
     replans: bool,
+    /// Column changes that break a reader are let through by the session.
+    unsafe_columns: bool,
 }
+
+const UNSAFE_COLUMNS: &str =
+    "spark.databricks.delta.streaming.unsafeReadOnIncompatibleColumnMappingSchemaChanges.enabled";
 
 #[derive(Debug)]
 enum Kind {
@@ -60,6 +66,9 @@ impl<'a> StreamSource<'a> {
                 TableFormat::Topic => Kind::Topics(vec![location]),
             },
         };
+        if let Kind::Delta(location) = &kind {
+            delta::check_reader(read, scan::table(world, location)?, is_future_time)?;
+        }
         if matches!(kind, Kind::Files(_)) {
             for option in ["modifiedafter", "modifiedbefore"] {
                 if read.option(option).is_some() {
@@ -68,7 +77,8 @@ impl<'a> StreamSource<'a> {
                 }
             }
         }
-        Ok(StreamSource { read, kind, behaviour: Behaviour::of(pipeline), replans: available_now })
+        let unsafe_columns = pipeline.configuration.get(UNSAFE_COLUMNS).is_some_and(|value| value == "true");
+        Ok(StreamSource { read, kind, behaviour: Behaviour::of(pipeline), replans: available_now, unsafe_columns })
     }
 
     /// Where the files of a restart's last batch must lie; none where the path is a pattern.
@@ -126,7 +136,7 @@ impl<'a> StreamSource<'a> {
             (Kind::Delta(location), Offset::Delta { table: known, .. }) => {
                 let table = scan::table(world, location)?;
                 if table.identity == *known {
-                    return Ok(());
+                    return self.known_columns(table, end);
                 }
                 Err(ExecutionError::new(
                     "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE",
@@ -144,6 +154,20 @@ impl<'a> StreamSource<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A stream that has read a Delta table does not read on over columns that were dropped or renamed
+    /// (`DeltaSource.checkReadIncompatibleSchemaChanges`).
+    fn known_columns(&self, table: &Table, last: &Offset) -> Result<(), ExecutionError> {
+        let Offset::Delta { version, .. } = last else { return Ok(()) };
+        let lost = table.columns_lost_at.is_some_and(|at| at >= *version);
+        if !lost || self.unsafe_columns || self.read.option("schematrackinglocation").is_some() {
+            return Ok(());
+        }
+        Err(ExecutionError::new(
+            "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG",
+            format!("a column of {} was dropped or renamed since the stream has read it", table.location),
+        ))
     }
 
     /// An offset of the kind that this source writes.
@@ -470,6 +494,11 @@ fn entries(log: &SourceLog, first: u64, last: u64) -> Vec<&str> {
 }
 
 /// A time in milliseconds that lies beyond every commit.
+/// A timestamp that no commit has yet.
+fn is_future_time(text: &str) -> bool {
+    text.get(..4).and_then(|year| year.parse::<i32>().ok()).is_some_and(|year| year >= 2099)
+}
+
 fn is_future(millis: &str) -> bool {
     const YEAR_2100: i64 = 4_102_444_800_000;
     millis.trim().parse::<i64>().is_ok_and(|millis| millis >= YEAR_2100)

@@ -2,7 +2,7 @@
 //! take a streaming write exactly once.
 
 use super::row::Row;
-use crate::model::{Layout, Schema};
+use crate::model::{Field, Layout, Schema, TableConstraint};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -85,6 +85,14 @@ impl Content {
         self.len() == 0
     }
 
+    /// Some of the rows, by position.
+    pub fn pick(&self, rows: &[usize]) -> Content {
+        match self {
+            Content::Rows(all) => Content::Rows(rows.iter().filter_map(|at| all.get(*at).cloned()).collect()),
+            Content::Records(all) => Content::Records(rows.iter().filter_map(|at| all.get(*at).cloned()).collect()),
+        }
+    }
+
     /// Something that grows with the file's length on disk: bytes of JSON lines, values of rows.
     pub fn size(&self) -> usize {
         match self {
@@ -138,6 +146,12 @@ pub struct Table {
     pub schema: Schema,
     pub layout: Layout,
     pub properties: BTreeMap<String, String>,
+    /// What it demands of its rows, and fills itself.
+    pub constraints: Vec<TableConstraint>,
+    /// The last version by application (`txnAppId`, `txnVersion`).
+    pub applications: BTreeMap<String, u64>,
+    /// The version from which on columns that readers knew are gone or have another name.
+    pub columns_lost_at: Option<u64>,
     pub commits: Vec<Commit>,
     /// Next version to give out.
     pub next_version: u64,
@@ -161,6 +175,9 @@ impl Table {
             schema,
             layout: Layout::default(),
             properties: BTreeMap::new(),
+            constraints: Vec::new(),
+            applications: BTreeMap::new(),
+            columns_lost_at: None,
             commits: Vec::new(),
             next_version: 0,
             expired: BTreeSet::new(),
@@ -169,6 +186,15 @@ impl Table {
             transactions: BTreeMap::new(),
             cdc: None,
         }
+    }
+
+    /// The columns become these; a reader that knew others finds out at its next commit.
+    pub fn set_schema(&mut self, schema: Schema) {
+        let kept = |field: &Field| schema.field(&field.name).is_some();
+        if !self.schema.fields.iter().all(kept) && schema.complete && self.schema.complete {
+            self.columns_lost_at = Some(self.next_version);
+        }
+        self.schema = schema;
     }
 
     /// Files that a reader of the whole table sees, oldest first. Once a `_spark_metadata` folder is there, readers of a file
@@ -190,7 +216,7 @@ impl Table {
         format!("{}/part-{:05}-{}.{}", self.location, self.next_version, self.identity, self.format.name())
     }
 
-    fn commit(&mut self, kind: CommitKind, added: Vec<DataFile>, removed: Vec<String>) {
+    pub(super) fn commit(&mut self, kind: CommitKind, added: Vec<DataFile>, removed: Vec<String>) {
         self.commits.push(Commit { version: self.next_version, kind, added, removed });
         self.next_version += 1;
     }

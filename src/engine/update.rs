@@ -7,12 +7,13 @@ mod batch;
 
 use super::catalog;
 use super::cdc::{self, CdcSink};
+use super::delta::StreamWriter;
 use super::error::ExecutionError;
 use super::expectation::Checks;
 use super::materialize;
 use super::platform::Behaviour;
 use super::replace::ReplaceSink;
-use super::sink::{NoSink, TableSink};
+use super::sink::{FunctionSink, NoSink, TableSink};
 use super::stream::{self, Progress, Query, Sink};
 use super::table::TableFormat;
 use super::world::World;
@@ -521,8 +522,14 @@ impl Update<'_> {
                 self.run_query(at, OutputMode::Append, true, &mut sink)
             }
             None => {
-                let mut sink =
-                    TableSink { location, writer: &writer, output_mode: OutputMode::Append, concurrent, cataloged };
+                let mut sink = TableSink {
+                    location,
+                    writer: &writer,
+                    output_mode: OutputMode::Append,
+                    concurrent,
+                    cataloged,
+                    delta: None,
+                };
                 self.run_query(at, OutputMode::Append, true, &mut sink)
             }
         }
@@ -553,6 +560,14 @@ impl Update<'_> {
         let mode = write.output_mode;
         let location = match (&write.target, self.location(member)) {
             (SinkTarget::Table(_) | SinkTarget::Path { .. } | SinkTarget::Connector { .. }, Some(location)) => location,
+            (SinkTarget::ForeachBatch(_), _) => {
+                let identity = identity(self.pipeline, member.flow);
+                let Some(function) = self.world.functions.0.get(&identity).cloned() else {
+                    return self.run_query(at, mode, available_now, &mut NoSink);
+                };
+                let mut sink = FunctionSink { function, pipeline: self.pipeline };
+                return self.run_query(at, mode, available_now, &mut sink);
+            }
             _ => return self.run_query(at, mode, available_now, &mut NoSink),
         };
         let format = match &write.target {
@@ -566,18 +581,28 @@ impl Update<'_> {
         let writer = member.flow.name.clone();
         let schema = member.analyzed.schema.clone();
         let new = !self.world.tables.contains_key(&location);
+        let in_delta = self.behaviour.is_lakeflow() || keeps_delta(&write.target);
         let table = self.world.create(&location, TableFormat::named(&format), schema.clone());
+        let delta = in_delta && table.format == TableFormat::Delta;
         if new {
             table.layout.partition_by.clone_from(&write.partition_by);
-        } else if mode == OutputMode::Complete && table.format != TableFormat::Iceberg {
+        } else if mode == OutputMode::Complete && !delta && table.format != TableFormat::Iceberg {
             table.schema = schema.clone();
         }
-        if mode != OutputMode::Complete || table.format == TableFormat::Iceberg {
+        if delta && mode == OutputMode::Update {
+            let message = "Data source delta does not support Update output mode";
+            return Err(ExecutionError::new("DELTA_UNSUPPORTED_OUTPUT_MODE", message));
+        }
+        if !delta && (mode != OutputMode::Complete || table.format == TableFormat::Iceberg) {
             table.schema = super::writer::schema_on_write(table, &schema, &write.options, mode)?;
         }
+        let configuration = self.configuration(member.flow);
+        let version = if self.behaviour.is_lakeflow() { (4, 0) } else { self.pipeline.spark_version };
+        let delta =
+            delta.then(|| StreamWriter::new(&write.options, &configuration, &write.partition_by, mode, version));
         let cataloged = matches!(write.target, SinkTarget::Table(_));
         let mut sink =
-            TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false, cataloged };
+            TableSink { location: &location, writer: &writer, output_mode: mode, concurrent: false, cataloged, delta };
         self.run_query(at, mode, available_now, &mut sink)
     }
 }
@@ -588,6 +613,14 @@ fn fails_at_start(class: &str) -> bool {
     class.starts_with("UNSUPPORTED_STREAMING")
         || class.starts_with("STREAMING_OUTPUT_MODE")
         || class.starts_with("STREAM_FAILED")
+}
+
+/// Delta's catalog on Apache Spark extends the session's: what a table of another catalog is, that catalog says.
+fn keeps_delta(target: &SinkTarget) -> bool {
+    match target {
+        SinkTarget::Table(name) => name.catalog.as_deref().is_none_or(|catalog| catalog == "spark_catalog"),
+        _ => true,
+    }
 }
 
 fn widens_types(dataset: &Dataset, pipeline: &Pipeline) -> bool {

@@ -5,8 +5,9 @@ use super::checkpoint::Checkpoint;
 use super::effort::Effort;
 use super::expectation::NullCondition;
 use super::table::{Record, Table, TableFormat};
-use crate::model::{Schema, SourceFacts};
-use std::collections::BTreeMap;
+use crate::model::{Schema, SourceFacts, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct World {
@@ -21,7 +22,31 @@ pub struct World {
     pub null_condition: NullCondition,
     /// What one run of a query may cost.
     pub effort: Effort,
+    /// Tables whose columns a script has altered: a configuration says no longer what they are.
+    pub altered: BTreeSet<String>,
+    /// What functions of streaming queries do with a batch (`foreachBatch`), by checkpoint: code, not kept with the rest.
+    pub functions: Functions,
 }
+
+/// A function of a streaming query.
+#[derive(Debug, Clone)]
+pub struct BatchFunction {
+    /// The name under which its steps read the batch.
+    pub batch: String,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Functions(pub Arc<BTreeMap<String, BatchFunction>>);
+
+/// Two worlds differ by what they hold, not by the code that runs in them.
+impl PartialEq for Functions {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Functions {}
 
 impl World {
     pub fn new() -> Self {
@@ -62,9 +87,12 @@ impl World {
         {
             self.tables.remove(&location);
         }
+        let altered = self.altered.contains(&location);
         let table = self.create(&location, format.clone(), schema.clone());
         table.format = format;
-        table.schema = schema;
+        if !altered {
+            table.set_schema(schema);
+        }
         table.layout.partition_by.clone_from(&facts.partitioned_by);
     }
 

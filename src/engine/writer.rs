@@ -1,7 +1,7 @@
 //! What a writer outside of a pipeline does to the columns of the table it finds: each format enforces its own rules.
 
 use super::error::ExecutionError;
-use super::materialize::{merge_written, widens};
+use super::materialize::widens;
 use super::table::{Table, TableFormat};
 use crate::model::{DataType, OutputMode, Schema};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The table's columns after a streaming write of rows with these columns.
 ///
 /// # Errors
-/// `DELTA_METADATA_MISMATCH`, `DELTA_FAILED_TO_MERGE_FIELDS`; `IllegalArgumentException` for Iceberg.
+/// `IllegalArgumentException` for Iceberg.
 pub fn schema_on_write(
     table: &Table,
     written: &Schema,
@@ -20,8 +20,8 @@ pub fn schema_on_write(
         return Err(refused(format!("Update mode is not supported by {}", table.location)));
     }
     match table.format {
-        TableFormat::Files(_) | TableFormat::Topic => Ok(widest(&table.schema, written)),
-        TableFormat::Delta => delta(table, written, options),
+        // What Delta makes of a write, its own module says.
+        TableFormat::Files(_) | TableFormat::Topic | TableFormat::Delta => Ok(widest(&table.schema, written)),
         TableFormat::Iceberg => iceberg(table, written, options),
     }
 }
@@ -35,18 +35,6 @@ fn widest(known: &Schema, written: &Schema) -> Schema {
 
 fn on(options: &BTreeMap<String, String>, names: &[&str]) -> bool {
     names.iter().any(|name| options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case("true")))
-}
-
-fn delta(table: &Table, written: &Schema, options: &BTreeMap<String, String>) -> Result<Schema, ExecutionError> {
-    let unknown = written.fields.iter().find(|field| table.schema.field(&field.name).is_none());
-    let merges = on(options, &["mergeschema"]) || table.properties.get("accept_any").is_some_and(|v| v == "true");
-    match unknown {
-        Some(field) if !merges => Err(ExecutionError::new(
-            "DELTA_METADATA_MISMATCH",
-            format!("a schema mismatch was detected when writing to {}: new column `{}`", table.location, field.name),
-        )),
-        _ => merge_written(&table.schema, written),
-    }
 }
 
 /// Iceberg checks names, order and types without widening: a column may be missing, a value may be narrower.

@@ -16,6 +16,7 @@ mod rewrite;
 mod script;
 mod settings;
 mod snapshot;
+mod source_commits;
 mod statement;
 mod symbols;
 mod tables;
@@ -29,6 +30,7 @@ pub use experiment::{Experiment, Observed, experiment};
 pub use label::{Label, effect};
 pub(crate) use script::{operation_word, writes_into};
 pub use snapshot::Snapshot;
+pub(crate) use source_commits::changes_of_commits;
 pub use tables::{TableFacts, facts};
 
 use crate::analyze::{Analysis, AnalyzedFlow};

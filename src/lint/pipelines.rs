@@ -1,12 +1,13 @@
 //! Pipelines as they are: what would hurt without any change. Gives changes for rules to answer to, out of one analysis.
 
 use super::drift;
+use super::source_commits::{Reaction, SourceCommit, source_commits};
 use crate::analyze::{Analysis, AnalyzedFlow, SourceAspect, analyze};
 use crate::diff::{Change, diff, kinds, unattended_refreshes};
 use crate::functions::Volatility;
 use crate::model::{
     Dataset, DatasetKind, Flow, Job, Pipeline, PipelineKind, Place, QualifiedName, Source, StatefulOperator, Workspace,
-    WriteOperation, WriteTarget,
+    WriteTarget,
 };
 use crate::project::JobTask;
 
@@ -30,19 +31,6 @@ pub fn changes(analysis: &Analysis, jobs: &[&Job], tasks: &[JobTask]) -> Vec<Cha
         found.extend(look.function());
     }
     found
-}
-
-/// It deletes, updates or replaces rows that the table holds, or makes another table of its name.
-fn takes_rows_away(operation: &WriteOperation) -> bool {
-    !matches!(
-        operation,
-        WriteOperation::Append
-            | WriteOperation::ErrorIfExists
-            | WriteOperation::Ignore
-            | WriteOperation::Create { replace: false, .. }
-            | WriteOperation::Ddl(_)
-            | WriteOperation::Invalid { .. }
-    )
 }
 
 /// Tables of pipelines that scripts append to or replace. Deletes and merges are told where a stream reads the table.
@@ -78,7 +66,7 @@ fn written_beside(analysis: &Analysis, jobs: &[&Job]) -> Vec<Change> {
 }
 
 /// The same table: all parts that both names have are equal, the schema among them.
-fn is_same(name: &QualifiedName, other: &QualifiedName) -> bool {
+pub(super) fn is_same(name: &QualifiedName, other: &QualifiedName) -> bool {
     let fold = |part: &Option<String>| part.as_ref().map(|part| part.to_lowercase());
     let catalogs = (fold(&name.catalog), fold(&other.catalog));
     name.schema.is_some()
@@ -213,23 +201,11 @@ impl Look<'_> {
                 return Some("AUTO CDC".to_owned());
             }
         }
-        let own = self.flow.place.span().map(|span| span.path.as_ref());
-        let defined = self.analysis.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
-        // A bare name of a pipeline's own table is no table of the session's schema.
-        let bare = name.schema.is_none() && defined.into_iter().any(|dataset| dataset.name == *name);
-        let writer = |job: &&&Job| {
-            // What one script does to a table and then streams from it is in that script's hands.
-            let elsewhere = own != Some(job.path.as_str());
-            elsewhere
-                && !bare
-                && super::script::writes(job).iter().any(|placed| {
-                    let same =
-                        |target: &QualifiedName| is_same(target, name) || target.schema.is_none() && target == name;
-                    matches!(&placed.write.target, WriteTarget::Table(target) if same(target))
-                        && takes_rows_away(&placed.write.operation)
-                })
+        let stops = |commit: &SourceCommit<'_>| {
+            let same = std::ptr::eq(commit.flow, self.flow) && commit.source.text == source.text;
+            same && matches!(commit.reaction, Reaction::Stops(_))
         };
-        jobs.iter().find(writer).map(|job| job.path.clone())
+        source_commits(self.analysis, jobs).iter().find(|commit| stops(commit)).map(|commit| commit.script.to_owned())
     }
 
     fn once(&self) -> Option<Change> {

@@ -202,6 +202,20 @@ pub struct PartitionValue {
     pub value: Option<Expr>,
 }
 
+/// What a table demands of its rows, or fills itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TableConstraint {
+    Check {
+        name: String,
+        condition: Expr,
+    },
+    /// `GENERATED ALWAYS AS (value)`; without a value an identity column.
+    Generated {
+        column: String,
+        value: Option<Expr>,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
     pub target_alias: Option<String>,
@@ -269,6 +283,8 @@ pub struct BatchWrite {
     pub by_name: bool,
     /// Columns a DDL statement declares.
     pub schema: Option<Schema>,
+    /// What a DDL statement demands of rows, or has the table fill.
+    pub constraints: Vec<TableConstraint>,
     pub query: Option<Plan>,
     /// The condition under which it runs, where that is not known.
     pub condition: Option<String>,
@@ -294,6 +310,7 @@ impl BatchWrite {
             columns: None,
             by_name: false,
             schema: None,
+            constraints: Vec::new(),
             query: None,
             condition: None,
             repetition: Repetition::Once,

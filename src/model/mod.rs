@@ -30,7 +30,7 @@ pub use flow::{CdcSpec, ColumnSelection, Flow, FlowKind, OutputMode, ScdType, Si
 pub use indexed::{Index, Indexed};
 pub use job::{
     BatchWrite, Job, Merge, MergeAction, MergeClause, MergeMatch, PATH_TABLE, PartitionValue, Repetition, Step,
-    StreamQuery, StreamSink, Way, WriteApi, WriteOperation, WriteTarget,
+    StreamQuery, StreamSink, TableConstraint, Way, WriteApi, WriteOperation, WriteTarget,
 };
 pub use name::QualifiedName;
 pub use pipeline::{

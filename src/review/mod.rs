@@ -7,15 +7,17 @@ mod scripts;
 mod settle;
 mod unread;
 
+pub use scripts::Beside;
+
 use crate::alternative::{self, Alternative};
 use crate::analyze::Analysis;
 use crate::confirm::spark::{RevisionCode, Spark};
-use crate::confirm::{self, FlowConfirmation, SecondConfirmation};
+use crate::confirm::{self, FlowConfirmation, Scripts, SecondConfirmation};
 use crate::diff::{Change, Diff, FlowPair, FlowStatus, diff, kinds, moved_pipelines, unattended_refreshes};
 use crate::frontend::ParseCache;
 use crate::graph::Graph;
 use crate::impact::{impact, refresh_plan};
-use crate::model::{Diagnostic, DiagnosticLevel, Effect, Platform, Span};
+use crate::model::{Diagnostic, DiagnosticLevel, Effect, Platform, QualifiedName, Span};
 use crate::reading::{ConfirmWith, Options, Reading, accept, read, rule_book, rule_texts};
 use crate::revision::{EntryKind, Tree, text};
 use crate::rules::RuleBook;
@@ -57,14 +59,18 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let (book, mut diagnostics) = rule_book(after, &a.project);
     let mut further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
     further.extend(unread);
+    let scripts_beside = Beside::of((before, &b), (after, &a), &difference, &cache);
+    let commits = scripts_beside.source_commits(&b.analysis, &a.analysis);
+    further.extend(commits.iter().cloned());
     let mut assessment = assess(&book, &b.analysis, &a.analysis, &difference, &further);
     let baseline = options.baseline.clone();
     diagnostics.extend(accept(&mut assessment.findings, Some((before, &b)), (after, &a), &book, baseline, &|kind| {
         !kinds::OF_ONE_REVISION.contains(&kind)
     }));
     let scripts = scripts::worsened((before, &b), (after, &a), &book, options, &cache);
-    let confirmed = confirmed(&b.analysis, &a.analysis, &difference, options);
-    let spark = on_spark((before, &b), (after, &a), &difference, options, confirmed.as_ref());
+    let experiment = experiment(&difference, &commits, scripts_beside.scripts, options);
+    let confirmed = experiment.as_ref().map(|experiment| confirm::confirm(&b.analysis, &a.analysis, experiment));
+    let spark = on_spark((before, &b), (after, &a), experiment.as_ref(), options, confirmed.as_ref());
     let (spark, seen) = spark.unzip();
     let confirmations = Confirmations { mini: by_flow(confirmed), spark: seen.unwrap_or_default() };
     let observed: Vec<Option<Effect>> = difference.flows.iter().map(|pair| confirmations.observed(pair)).collect();
@@ -124,34 +130,36 @@ fn key(pair: &FlowPair) -> FlowKey {
     (pair.pipeline.clone(), pair.dataset.key(), pair.flow.clone())
 }
 
-/// How the experiment is set up; none where there is none to make.
-fn experiment(difference: &Diff, options: &Options) -> Option<confirm::Options<'static>> {
+/// How the experiment is set up; none where there is none to make. `commits` is what scripts begin to do to tables that flows read.
+fn experiment(
+    difference: &Diff,
+    commits: &[Change],
+    scripts: Scripts,
+    options: &Options,
+) -> Option<confirm::Options<'static>> {
     let data = match &options.confirm {
         ConfirmWith::Nothing => return None,
         ConfirmWith::GeneratedRows => None,
         ConfirmWith::GivenRows(data) => Some(data.clone()),
     };
-    if difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged) && difference.changes.is_empty() {
+    let unchanged = difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged);
+    let concerned: Vec<&QualifiedName> = commits.iter().filter_map(|change| change.dataset.as_ref()).collect();
+    if unchanged && difference.changes.is_empty() && concerned.is_empty() {
         return None;
     }
-    let datasets = changed_datasets(difference);
+    let mut datasets = changed_datasets(difference);
+    if let Some(datasets) = &mut datasets {
+        datasets.extend(concerned.into_iter().map(QualifiedName::key));
+    }
     Some(confirm::Options {
         data,
         witnesses: true,
         datasets,
+        scripts,
         effort: options.effort,
         seconds: options.confirm_seconds,
         ..confirm::Options::default()
     })
-}
-
-fn confirmed(
-    before: &Analysis,
-    after: &Analysis,
-    difference: &Diff,
-    options: &Options,
-) -> Option<confirm::Confirmation> {
-    Some(confirm::confirm(before, after, &experiment(difference, options)?))
 }
 
 fn by_flow(confirmed: Option<confirm::Confirmation>) -> BTreeMap<FlowKey, FlowConfirmation> {
@@ -163,17 +171,17 @@ fn by_flow(confirmed: Option<confirm::Confirmation>) -> BTreeMap<FlowKey, FlowCo
 fn on_spark(
     (before_tree, before): (&dyn Tree, &Reading),
     (after_tree, after): (&dyn Tree, &Reading),
-    difference: &Diff,
+    experiment: Option<&confirm::Options<'static>>,
     options: &Options,
     confirmed: Option<&confirm::Confirmation>,
 ) -> Option<(SparkRun, BTreeMap<FlowKey, SecondConfirmation>)> {
-    let (asked, confirmed) = (options.spark.as_ref()?, confirmed?);
+    let (asked, experiment, confirmed) = (options.spark.as_ref()?, experiment?, confirmed?);
     let before_code = RevisionCode { tree: before_tree, pipelines: &before.project.code };
     let after_code = RevisionCode { tree: after_tree, pipelines: &after.project.code };
     let spark = Spark::new(asked.settings.clone(), vec![before_code, after_code], asked.progress.as_ref()).ok()?;
     let deployment = spark.deployment();
     let both = [&before.analysis, &after.analysis];
-    let seen = confirm::confirm_on(&spark, &deployment, both, &experiment(difference, options)?, confirmed);
+    let seen = confirm::confirm_on(&spark, &deployment, both, experiment, confirmed);
     let run = SparkRun { version: spark.version(), substitutions: spark.substitutions() };
     Some((run, confirm::by_flow(seen)))
 }

@@ -3,8 +3,12 @@
 //! Takes both sides; gives findings of the after side, marked where it accepts them. Scripts that the change leaves alone are not
 //! run.
 
-use crate::frontend::ParseCache;
+use crate::analyze::Analysis;
+use crate::confirm::{Script, Scripts};
+use crate::diff::{Change, Diff, FlowStatus};
+use crate::frontend::{self, ParseCache};
 use crate::lint;
+use crate::model::Job;
 use crate::reading::{ConfirmWith, Options, Side, accept};
 use crate::revision::{ContentId, Tree};
 use crate::rules::{Finding, RuleBook};
@@ -46,6 +50,47 @@ pub fn worsened(
     let place = |finding: &Finding| finding.after.span().map(|span| (span.path.clone(), span.line));
     new.sort_by(|a, b| (place(a), &a.rule).cmp(&(place(b), &b.rule)));
     new
+}
+
+/// Scripts of both sides, where one is another or a flow is: otherwise they do to the flows what they did.
+#[derive(Default)]
+pub struct Beside {
+    old: Vec<Job>,
+    new: Vec<Job>,
+    /// Those that write what the flows read or write.
+    pub scripts: Scripts,
+}
+
+impl Beside {
+    pub fn of(before: Side<'_>, after: Side<'_>, difference: &Diff, cache: &ParseCache) -> Beside {
+        let changed = [edited(before, after.0), edited(after, before.0)];
+        let unchanged = difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged);
+        if unchanged && changed.iter().all(BTreeSet::is_empty) {
+            return Beside::default();
+        }
+        let [old, new] =
+            [(before, &changed[0]), (after, &changed[1])].map(|(side, changed)| scripts(side, changed, cache));
+        let jobs = |scripts: &[Script]| scripts.iter().map(|script| script.job.clone()).collect();
+        let (old_jobs, new_jobs) = (jobs(&old), jobs(&new));
+        let scripts = Scripts::new([&before.1.analysis, &after.1.analysis], old, new);
+        Beside { old: old_jobs, new: new_jobs, scripts }
+    }
+
+    /// What the scripts of the after side begin to do to tables that streams read.
+    pub fn source_commits(&self, before: &Analysis, after: &Analysis) -> Vec<Change> {
+        let (old, new): (Vec<&Job>, Vec<&Job>) = (self.old.iter().collect(), self.new.iter().collect());
+        lint::changes_of_commits(before, &old, after, &new)
+    }
+}
+
+fn scripts((tree, reading): Side<'_>, changed: &BTreeSet<String>, cache: &ParseCache) -> Vec<Script> {
+    let units = &reading.project.scripts;
+    let script = |script: frontend::Script| {
+        let unit = units.iter().find(|unit| unit.files.first().is_some_and(|f| *f.path == *script.job.path))?;
+        let changed = changed.contains(&script.job.path);
+        Some(Script { job: script.job, pipeline: unit.pipeline.clone(), changed })
+    };
+    frontend::jobs(tree, units, cache).into_iter().filter_map(script).collect()
 }
 
 /// What a finding says, wherever in the scripts it stands.

@@ -17,12 +17,9 @@ const OF_A_REFRESH: [&str; 2] = ["refresh-protected", "refresh-lossy"];
 /// `observed` is what the engines saw of each flow of the difference, in its order.
 pub fn settle(assessment: &mut Assessment, difference: &Diff, observed: &[Option<Effect>], book: &RuleBook) {
     let flows = assessment.flows.iter().zip(observed);
-    let seen: Vec<Option<Effect>> = flows
-        .map(|(flow, observed)| {
-            // What is left to an engine that could not say cannot be told.
-            flow.observed.then(|| observed.unwrap_or_else(|| Effect::together([flow.certain, Effect::Unknown])))
-        })
-        .collect();
+    // What is left to an engine that could not say cannot be told.
+    let seen: Vec<Option<Effect>> =
+        flows.map(|(flow, observed)| flow.observed.then(|| observed.unwrap_or(Effect::Unknown))).collect();
     settle_findings(assessment, &seen);
     for (flow, seen) in assessment.flows.iter_mut().zip(&seen) {
         if let Some(seen) = seen {
@@ -65,7 +62,8 @@ fn settle_findings(assessment: &mut Assessment, seen: &[Option<Effect>]) {
 
 fn settle_flow(flow: &mut FlowAssessment, seen: Effect, findings: &[Finding]) {
     let own = || flow.findings.iter().filter_map(|index| findings.get(*index));
-    flow.effect = seen;
+    // An engine decides what is left to it; what rules claim for certain besides stands.
+    flow.effect = Effect::together([flow.certain, seen]);
     let counts = |finding: &&Finding| !(finding.observed && is_harmless(seen));
     flow.full_refresh = own().filter(counts).map(|finding| finding.full_refresh).max().unwrap_or(FullRefresh::No);
 }

@@ -189,11 +189,13 @@ impl Report {
         self.findings.iter().filter(|finding| finding.allowed.is_none()).count()
     }
 
-    /// Something counts at this severity or above: a finding, an effect that no finding explains or an engine contradicts, or a
-    /// file that could not be read, which is never a pass.
+    /// Something counts at this severity or above: a finding, an effect that no finding explains or an engine contradicts, a flow
+    /// that was seen to stop, or a file that could not be read, which is never a pass.
     pub fn fails(&self, fail_on: Severity) -> bool {
         let found = || self.findings.iter().any(|f| f.severity >= fail_on && f.allowed.is_none());
-        let unexplained = |flow: &FlowVerdict| flow.findings.is_empty() || flow.contradiction().is_some();
+        let unexplained = |flow: &FlowVerdict| {
+            flow.findings.is_empty() || flow.contradiction().is_some() || flow.left_to_engine && flow.open.stops()
+        };
         let unclaimed = || self.flows.iter().any(|flow| unexplained(flow) && flow.open.severity() >= fail_on);
         fail_on != Severity::Off && (self.broken > 0 || found() || unclaimed())
     }

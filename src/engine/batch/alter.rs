@@ -6,7 +6,7 @@ use super::resolve::position;
 use super::warehouse::Warehouse;
 use crate::engine::error::ExecutionError;
 use crate::engine::materialize::widens;
-use crate::model::{DataType, Field, Schema, Value};
+use crate::model::{DataType, Field, Schema, TableConstraint, Value};
 use std::sync::Arc;
 
 /// Executes `ALTER TABLE …` or `CALL … publish_changes(…)`.
@@ -25,6 +25,10 @@ pub fn alter(warehouse: &mut Warehouse, key: &str, statement: &str) -> Result<()
     let rest = |at: usize| words.get(at..).unwrap_or_default().join(" ");
     if let Some(at) = after(&["rename", "to"]) {
         return warehouse.rename(key, &rest(at));
+    }
+    // Files are laid out anew, removed after their time, or looked at: no row changes.
+    if lower.first().is_some_and(|verb| MAINTENANCE.contains(&verb.as_str())) {
+        return Ok(());
     }
     let Some(lake) = warehouse.lakes.get_mut(key) else {
         return Err(ExecutionError::unsupported(format!("`{statement}` is not executed")));
@@ -71,8 +75,28 @@ pub fn alter(warehouse: &mut Warehouse, key: &str, statement: &str) -> Result<()
         Ok(())
     } else if let Some(at) = after(&["alter", "column"]) {
         let column = words.get(at).copied().unwrap_or_default();
+        let clause: Vec<&str> = lower.iter().skip(at + 1).map(String::as_str).collect();
+        match clause.as_slice() {
+            [verb @ ("set" | "drop"), "not", "null", ..] => {
+                return set_nullable(warehouse, key, column, *verb == "drop");
+            }
+            ["first" | "after" | "comment", ..] => return Ok(()),
+            _ => {}
+        }
         let to = lower.iter().skip(at).position(|word| word == "type").map(|found| rest(at + found + 1));
         retype_column(lake, column, &to.unwrap_or_default())
+    } else if let Some(at) = after(&["drop", "constraint"]) {
+        let name = words.iter().skip(at).find(|word| !["if", "exists"].contains(&word.to_lowercase().as_str()));
+        lake.constraints.retain(|known| match (known, name) {
+            (TableConstraint::Check { name, .. }, Some(gone)) => !name.eq_ignore_ascii_case(gone),
+            _ => true,
+        });
+        Ok(())
+    } else if after(&["add", "constraint"]).is_some() || after(&["cluster", "by"]).is_some() {
+        Ok(())
+    } else if let Some(at) = after(&["set", "tblproperties"]) {
+        lake.properties.extend(properties(&rest(at)));
+        Ok(())
     } else {
         Err(ExecutionError::unsupported(format!("`{statement}` is not executed")))
     };
@@ -83,6 +107,25 @@ pub fn alter(warehouse: &mut Warehouse, key: &str, statement: &str) -> Result<()
         table.partition_by = spec;
     }
     Ok(())
+}
+
+const MAINTENANCE: [&str; 7] = ["optimize", "vacuum", "analyze", "refresh", "msck", "fsck", "comment"];
+
+fn set_nullable(warehouse: &mut Warehouse, key: &str, column: &str, nullable: bool) -> Result<(), ExecutionError> {
+    let lake = warehouse.lakes.get_mut(key).map(|lake| &mut lake.schema);
+    let table = warehouse.tables.get_mut(key).map(|table| &mut table.schema);
+    for schema in lake.into_iter().chain(table) {
+        let field = position(schema, column).and_then(|at| schema.fields.get_mut(at));
+        field.into_iter().for_each(|field| field.nullable = nullable);
+    }
+    Ok(())
+}
+
+/// `('key' = 'value', …)`.
+fn properties(text: &str) -> Vec<(String, String)> {
+    let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
+    let bare = |text: &str| text.trim().trim_matches(['\'', '"', '`']).to_owned();
+    inner.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (bare(key), bare(value))).collect()
 }
 
 /// `CALL catalog.system.publish_changes('table', 'wap id')`.

@@ -4,7 +4,7 @@ use super::partition::Transform;
 use super::resolve::position;
 use super::warehouse::Definition;
 use crate::engine::row::{Row, Rows};
-use crate::model::{Schema, Value};
+use crate::model::{Schema, TableConstraint, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,6 +41,9 @@ pub struct LakeTable {
     pub specs: Vec<Vec<Transform>>,
     pub spec: usize,
     pub properties: BTreeMap<String, String>,
+    pub constraints: Vec<TableConstraint>,
+    /// The last version by application (`txnAppId`, `txnVersion`).
+    pub applications: BTreeMap<String, u64>,
     /// True for Delta.
     pub delta: bool,
     pub snapshots: Vec<Snapshot>,
@@ -50,6 +53,10 @@ pub struct LakeTable {
     pub staged: BTreeMap<String, u64>,
     /// `wap.id`s that have been published.
     pub published: BTreeSet<String>,
+    /// What a reader knows the table by (Delta's id, Iceberg's uuid): tells one that was made anew.
+    pub identity: u64,
+    /// How often it was replaced in place (`CREATE OR REPLACE`).
+    pub lives: u32,
     next: u64,
 }
 
@@ -60,12 +67,16 @@ impl LakeTable {
             specs: vec![definition.partition_by.clone()],
             spec: 0,
             properties: definition.properties.clone(),
+            constraints: Vec::new(),
+            applications: BTreeMap::new(),
             delta: definition.format == "delta",
             snapshots: Vec::new(),
             current: None,
             branches: BTreeMap::new(),
             staged: BTreeMap::new(),
             published: BTreeSet::new(),
+            identity: 0,
+            lives: 0,
             next: 0,
         }
     }
@@ -139,7 +150,7 @@ impl LakeTable {
             .collect()
     }
 
-    fn partition_of(&self, spec: &[Transform], row: &Row) -> Vec<Value> {
+    pub fn partition_of(&self, spec: &[Transform], row: &Row) -> Vec<Value> {
         spec.iter()
             .map(|transform| {
                 let at = position(&self.schema, &transform.column);

@@ -5,6 +5,7 @@ use super::partition::Transform;
 use super::query::Run;
 use super::resolve::{Matching, assign, position};
 use super::warehouse::{Definition, TableKind};
+use crate::engine::delta;
 use crate::engine::error::ExecutionError;
 use crate::engine::materialize::widens;
 use crate::engine::row::{Row, Rows};
@@ -66,7 +67,13 @@ impl Run<'_> {
                 self.warehouse.tables.remove(&base);
                 return Ok(());
             }
-            WriteOperation::Ddl(text) => return super::alter::alter(self.warehouse, &base, text),
+            WriteOperation::Ddl(text) => {
+                super::alter::alter(self.warehouse, &base, text)?;
+                if let Some(lake) = self.warehouse.lakes.get_mut(&base) {
+                    lake.constraints.extend(write.constraints.iter().cloned());
+                }
+                return Ok(());
+            }
             _ => {}
         }
         let creates = matches!(write.api, WriteApi::SaveAsTable | WriteApi::Save);
@@ -133,7 +140,17 @@ impl Run<'_> {
             properties: BTreeMap::new(),
         };
         let mut table = LakeTable::new(&definition);
+        table.identity = self.warehouse.next_file();
+        table.constraints.clone_from(&write.constraints);
+        if write.query.is_none() {
+            table.properties.extend(write.options.clone());
+        }
         if let Some(old) = self.warehouse.lakes.get(key) {
+            table.lives = old.lives + 1;
+            // Iceberg's table stays the one that it was; Delta's has another id.
+            if !old.delta {
+                table.identity = old.identity;
+            }
             table.snapshots.clone_from(&old.snapshots);
             table.properties.clone_from(&old.properties);
             table.continue_numbers(old);
@@ -147,6 +164,9 @@ impl Run<'_> {
 
     /// Appends and overwrites.
     fn put_rows(&mut self, write: &BatchWrite, key: &str, branch: Option<&str>) -> Result<(), ExecutionError> {
+        if self.is_known_transaction(write, key)? {
+            return Ok(());
+        }
         let definition = self.current_definition(key)?;
         if write.api == WriteApi::SaveAsTable && !write.partition_by.is_empty() && !self.lake(key)?.delta {
             let given: Vec<Transform> = write.partition_by.iter().map(|text| Transform::parse(text)).collect();
@@ -160,7 +180,35 @@ impl Run<'_> {
         let rows = self.execute(&query)?;
         self.evolve(write, key, &rows.schema)?;
         let rows = self.lake_columns(write, key, &fixed, &definition, rows)?;
+        let rows = self.enforced(key, rows)?;
         self.put(write, key, branch, replaced, rows)
+    }
+
+    /// Delta leaves out an append or overwrite of an application whose version it has seen; one that is new it notes.
+    fn is_known_transaction(&mut self, write: &BatchWrite, key: &str) -> Result<bool, ExecutionError> {
+        let option = |name: &str| write.options.get(name).map(String::as_str);
+        let (application, version) = match (option("txnappid"), option("txnversion")) {
+            (Some(application), Some(version)) if self.lake(key)?.delta => (application.to_owned(), version),
+            _ => return Ok(false),
+        };
+        // Inside a function of a stream the version is the batch's number, wherever it is not a literal.
+        let Some(version) = version.trim().parse::<u64>().ok().or(self.batch) else { return Ok(false) };
+        let Some(lake) = self.warehouse.lakes.get_mut(key) else { return Ok(false) };
+        let known = lake.applications.get(&application).is_some_and(|last| *last >= version);
+        if !known {
+            lake.applications.insert(application, version);
+        }
+        Ok(known)
+    }
+
+    /// Rows of the table, held against what it demands.
+    pub(super) fn enforced(&self, key: &str, rows: Vec<Row>) -> Result<Vec<Row>, ExecutionError> {
+        let lake = self.lake(key)?;
+        let demands = !lake.constraints.is_empty() || lake.schema.fields.iter().any(|field| !field.nullable);
+        if !lake.delta || !demands {
+            return Ok(rows);
+        }
+        delta::enforced(Rows::new(lake.schema.clone(), rows), &lake.constraints)
     }
 
     fn current_definition(&self, key: &str) -> Result<Definition, ExecutionError> {
@@ -253,9 +301,7 @@ impl Run<'_> {
                     let message = format!("field {} not found in source schema", field.name);
                     Err(refused("IllegalArgumentException", message))
                 }
-                Some(field) => {
-                    Err(refused("_LEGACY_ERROR_TEMP_DELTA_0007", format!("{} is not in the table", field.name)))
-                }
+                Some(field) => Err(delta::mismatch(key, &format!("new column `{}`", field.name))),
                 None => Ok(()),
             };
         }
@@ -413,7 +459,9 @@ impl Run<'_> {
                     ));
                 }
                 let left = rows.into_iter().enumerate().filter(|(at, _)| !matching.contains(at)).map(|(_, row)| row);
-                kept.push(LakeFile { rows: left.collect(), schema: schema.clone().into(), ..file.clone() });
+                let rows = left.collect();
+                let id = self.warehouse.lakes.get_mut(key).map_or(file.id, LakeTable::number);
+                kept.push(LakeFile { id, rows, schema: schema.clone().into(), ..file.clone() });
             }
         }
         Ok(kept)

@@ -15,11 +15,14 @@ mod resolve;
 mod session_table;
 mod stream;
 mod warehouse;
+mod world_tables;
 
 pub use folder::FolderFile;
 pub use lake::{LakeFile, LakeTable, Snapshot};
 pub use partition::{Function, Transform};
+pub(super) use query::values;
 pub use warehouse::{Contents, Definition, TableKind, Warehouse};
+pub use world_tables::{GivenBatch, run_steps};
 
 use super::error::ExecutionError;
 use super::row::Rows;
@@ -110,6 +113,12 @@ impl Run<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Steps without the streaming queries among them.
+    fn batch_steps(&mut self, steps: &[Step]) -> Result<(), ExecutionError> {
+        let own = steps.iter().filter(|step| !matches!(step, Step::Stream(_)));
+        own.into_iter().try_for_each(|step| self.step(step).map_err(|(error, _)| error))
     }
 
     fn step(&mut self, step: &Step) -> Result<(), Failed> {

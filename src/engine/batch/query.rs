@@ -5,7 +5,7 @@ use super::warehouse::{TableKind, Warehouse, normalized};
 use crate::analyze::{AnalyzedFlow, analyze};
 use crate::engine::error::ExecutionError;
 use crate::engine::operators::{Tables, run_batch};
-use crate::engine::row::Rows;
+use crate::engine::row::{Row, Rows};
 use crate::engine::session::Session;
 use crate::model::{
     BatchWrite, Dataset, DatasetKind, Expr, Flow, FlowKind, JoinKind, Node, Pipeline, PipelineKind, Place, Plan,
@@ -34,11 +34,26 @@ pub struct Run<'a> {
     pub base: BTreeMap<String, Option<u64>>,
     /// Rows that a concurrent writer had read when it started, by the write's place.
     pub ahead: BTreeMap<String, Rows>,
+    /// The number of the batch that a function of a streaming query was given.
+    pub batch: Option<u64>,
     pub thread_errors: Vec<(ExecutionError, Place)>,
     pub uninterpreted: Vec<String>,
     /// Rows of the queries that ran for the statement under way.
     pub queried: Vec<Rows>,
     pub written: Vec<Written>,
+}
+
+/// What expressions over the columns of rows give, row by row.
+///
+/// # Errors
+/// Those of analysis and execution.
+pub fn values(rows: &Rows, list: Vec<Expr>) -> Result<Vec<Row>, ExecutionError> {
+    const ROWS: &str = "__rows";
+    let mut warehouse = Warehouse::new("delta");
+    let mut run = Run::new(&mut warehouse, (4, 0), 0);
+    run.relations.insert(ROWS.to_owned(), rows.clone());
+    let input = Plan::new(Node::Read(Read::new(Source::Table(QualifiedName::bare(ROWS)), false)));
+    Ok(run.query(&Plan::new(Node::Project { list, input: Box::new(input) }))?.rows)
 }
 
 /// Class of a failure inside a Python function; its message begins so.
@@ -68,6 +83,7 @@ impl<'a> Run<'a> {
             relations: BTreeMap::new(),
             base: BTreeMap::new(),
             ahead: BTreeMap::new(),
+            batch: None,
             thread_errors: Vec::new(),
             uninterpreted: Vec::new(),
             queried: Vec::new(),

@@ -78,6 +78,23 @@ impl Warehouse {
         self.tables.insert(key, definition);
     }
 
+    /// Puts a table with snapshots into the catalog, or under its path.
+    pub(super) fn insert_lake(&mut self, key: &str, definition: Definition, lake: LakeTable) {
+        self.lakes.insert(key.to_owned(), lake);
+        if !key.contains('/') {
+            self.tables.insert(key.to_owned(), definition);
+        }
+    }
+
+    pub(super) fn lakes(&self) -> impl Iterator<Item = (&String, &LakeTable)> {
+        self.lakes.iter()
+    }
+
+    /// All files of tables without a log.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> + '_ {
+        self.files.keys().cloned()
+    }
+
     /// Creates a folder of files.
     pub fn create_folder(&mut self, path: &str, partition_by: &[String], schema: &Schema, rows: Vec<Row>) {
         let layout = Layout::by(partition_by);

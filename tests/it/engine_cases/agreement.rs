@@ -14,11 +14,15 @@ pub enum Subject {
     Rows,
     /// The coarse effect on a table, with generated rows: whether it is equal, differs, or is refused.
     Generated,
+    /// The effect that a comparison of both revisions reports.
+    Reported,
+    /// Whether a comparison fails where Spark does, and only there.
+    Exit,
 }
 
 impl Subject {
     pub fn named(word: &str) -> Option<Self> {
-        [Subject::Effect, Subject::Error, Subject::Rows, Subject::Generated]
+        [Subject::Effect, Subject::Error, Subject::Rows, Subject::Generated, Subject::Reported, Subject::Exit]
             .into_iter()
             .find(|subject| subject.to_string() == word)
     }
@@ -31,6 +35,8 @@ impl fmt::Display for Subject {
             Subject::Error => "error",
             Subject::Rows => "rows",
             Subject::Generated => "generated",
+            Subject::Reported => "reported",
+            Subject::Exit => "exit",
         })
     }
 }

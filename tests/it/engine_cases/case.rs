@@ -56,6 +56,8 @@ pub struct Experiment {
     pub between: Vec<Step>,
     pub after_batch_2: Vec<Step>,
     pub no_batch_2: bool,
+    /// What happens between the runs is known to nobody who reads the repository.
+    pub unseen: bool,
     /// How AFTER is deployed: one update after the other.
     pub updates: Vec<UpdateKind>,
 }
@@ -68,7 +70,7 @@ pub fn all(family: &str) -> Vec<Case> {
 /// Cases of all families that say what to expect of a change, as far as Spark was asked about them too.
 pub fn with_expectations() -> Vec<Case> {
     // Changes alone: these have a test of their own, and what has a `job` is a script that runs twice.
-    let others = ["spark", "iceberg", "lint"].map(|family| Path::new(crate::CASES).join(family));
+    let others = ["spark", "iceberg", "delta", "lint"].map(|family| Path::new(crate::CASES).join(family));
     let expecting = (crate::case_folders("").into_iter())
         .filter(|folder| !folder.join("job").is_dir() && !others.iter().any(|other| folder.starts_with(other)));
     expecting.map(Case::read).filter(|case| !case.effects.is_empty()).collect()
@@ -138,6 +140,7 @@ impl Experiment {
             before_first: steps::read(&yaml["before_first"]),
             between: steps::read(&yaml["between"]),
             after_batch_2: steps::read(&yaml["after_batch2"]),
+            unseen: yaml["unseen"].as_bool() == Some(true),
             no_batch_2: yaml["no_batch2"].as_bool() == Some(true),
             updates,
         }

@@ -9,6 +9,7 @@
 //! The agreement in numbers is printed at the end.
 mod agreement;
 mod case;
+mod delta;
 mod iceberg;
 mod rows;
 mod spark;
@@ -45,7 +46,7 @@ fn check(family: &'static str, case: &Case, observe: fn(&Case) -> Agreement) {
 }
 
 /// One test for each case that Spark was asked about: declarative pipelines on Spark 4.3, streaming jobs on Spark 3.5 with
-/// Iceberg, and changes of Lakeflow pipelines, recorded on Spark with Delta Lake.
+/// Iceberg and on Spark 4.2 with Delta Lake, and changes of Lakeflow pipelines, recorded on Spark with Delta Lake.
 pub fn tests() -> Vec<Trial> {
     let family = |family: &'static str, cases: Vec<Case>, observe: fn(&Case) -> Agreement| {
         cases.into_iter().map(move |case| {
@@ -54,6 +55,7 @@ pub fn tests() -> Vec<Trial> {
     };
     family("spark", case::all("spark"), spark::observe)
         .chain(family("iceberg", case::all("iceberg"), iceberg::observe))
+        .chain(family("delta", case::all("delta"), delta::observe))
         .chain(family("others", case::with_expectations(), spark::observe))
         .collect()
 }

@@ -21,6 +21,8 @@ pub enum Step {
     /// Rows arrive: the batch by its number.
     Load(usize),
     Sql(String),
+    /// Python that no engine of ours runs.
+    Python,
     /// Iceberg's compaction, `CALL system.rewrite_data_files`.
     RewriteDataFiles(String),
     /// Snapshot expiry, of all snapshots but the last.
@@ -51,6 +53,7 @@ fn step(yaml: &Yaml) -> Step {
         "expire_all_but_last" => Step::ExpireAllButLast(word("table")),
         "expire_nth" => Step::Expire { table: word("table"), version: yaml["n"].as_u64().unwrap() },
         "rollback_first" => Step::RollBackToFirst(word("table")),
+        "py" => Step::Python,
         other => panic!("unknown step {other}"),
     }
 }
@@ -91,6 +94,7 @@ pub fn apply(world: &mut World, steps: &[Step], sources: &Sources<'_>) {
             Step::DeleteFile { source, batch } => delete_file(world, source, batch),
             Step::Load(number) => sources.load(world, *number),
             Step::Sql(text) => sql::execute(world, text),
+            Step::Python => {}
             Step::RewriteDataFiles(name) => {
                 let table = table(world, name);
                 let rows = contents(table);

@@ -3,10 +3,11 @@
 use super::create::Head;
 use super::{Read, Statement, StatementReader, split_commas, unquoted};
 use crate::frontend::sql::cursor::Cursor;
+use crate::frontend::sql::parse_expression;
 use crate::frontend::sql::tokens::{Lexeme, is_word};
 use crate::model::{
     BatchWrite, Dataset, DatasetKind, Expr, GeneratedColumn, Node, PATH_TABLE, PartitionValue, Place, Plan,
-    QualifiedName, Read as ReadNode, Schema, Source, WriteApi, WriteOperation, WriteTarget,
+    QualifiedName, Read as ReadNode, Schema, Source, TableConstraint, WriteApi, WriteOperation, WriteTarget,
 };
 use sqlparser::tokenizer::Token;
 
@@ -296,8 +297,18 @@ impl<'a> StatementReader<'a> {
                 return Ok(write(target, WriteOperation::DropPartition { partitions }, place));
             }
         }
+        let mut constraints = Vec::new();
+        let mut ahead = self.cursor.clone();
+        if ahead.take_words(&["add", "constraint"])
+            && let Some(name) = ahead.take_identifier()
+            && ahead.take_word("check")
+        {
+            let condition = self.scalar(&ahead.text_of(ahead.rest()));
+            constraints.push(TableConstraint::Check { name, condition });
+        }
         let text = self.cursor.text_of(self.whole);
-        Ok(write(target, WriteOperation::Ddl(text), place))
+        let ddl = write(target, WriteOperation::Ddl(text), place);
+        Ok(BatchWrite { constraints, ..ddl })
     }
 
     /// `CREATE [OR REPLACE] TABLE t … [AS query]`, outside pipelines.
@@ -337,6 +348,7 @@ impl<'a> StatementReader<'a> {
                 self.table_clause(&mut table)?;
             }
         }
+        write.constraints = self.generated_columns(&table);
         write.schema = table.declared.map(|declared| with_generated(declared, table.generated));
         write.format = write.format.or(table.format);
         write.partition_by = table.layout.partition_by;
@@ -351,6 +363,24 @@ impl<'a> StatementReader<'a> {
             write.query = Some(self.rest_as_query());
         }
         Ok(Statement::Write(Box::new(self.on_path_table(write))))
+    }
+}
+
+impl StatementReader<'_> {
+    /// Columns that the table fills, with what it fills them with.
+    fn generated_columns(&self, table: &Dataset) -> Vec<TableConstraint> {
+        let of = |generated: &GeneratedColumn| {
+            let column = generated.field.name.clone();
+            let text = table.other.get(&format!("generated.{column}"))?;
+            let value =
+                text.to_lowercase().find("as (").and_then(|at| text.get(at + 3..)).map(|text| self.scalar(text));
+            Some(TableConstraint::Generated { column, value })
+        };
+        table.generated.iter().filter_map(of).collect()
+    }
+
+    fn scalar(&self, text: &str) -> Expr {
+        parse_expression(text, self.context).value
     }
 }
 

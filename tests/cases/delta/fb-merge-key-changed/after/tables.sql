@@ -1,0 +1,1 @@
+CREATE TABLE db.out (id bigint, k string, amt bigint, ts timestamp) USING delta;
