@@ -31,6 +31,7 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     let mut errors = resolved.errors;
     errors.extend(once_error(home, flow).or_else(|| query_type_error(home, flow, kind, &resolved.plan)));
     errors.extend(declared_errors(home, flow, &resolved.output));
+    errors.extend(undefined_target(catalog, home, flow));
     let is_view = kind == Some(DatasetKind::View);
     if streaming && !is_view {
         errors.extend(legality::check(&resolved.plan, mode));
@@ -108,6 +109,22 @@ fn checkpoint(pipeline: &Pipeline, flow: &Flow) -> Option<String> {
 }
 
 /// Apache Spark has no flows that run once: its `append_flow` takes no such argument, its grammar no such word.
+/// "Unsupported destination" (Apache Spark's `DataflowGraphTransformer`): a flow into a table that nobody defines, no pipeline of the
+/// revision and no code that could not be followed.
+fn undefined_target(catalog: &Catalog<'_>, pipeline: &Pipeline, flow: &Flow) -> Option<AnalysisError> {
+    let implied = pipeline.dataset(&flow.target).is_some_and(|dataset| dataset.implied && !dataset.template);
+    let mut datasets = catalog.workspace.pipelines.iter().flat_map(|pipeline| &pipeline.datasets);
+    let elsewhere = datasets.any(|dataset| !dataset.implied && dataset.name.key() == flow.target.key());
+    let open = pipeline.datasets.iter().any(|dataset| dataset.template);
+    let mut gaps = catalog.workspace.unresolved.iter();
+    let unread = gaps.any(|gap| gap.dataset.is_none() && gap.pipeline.as_ref().is_none_or(|key| *key == pipeline.key));
+    (implied && !elsewhere && !open && !unread).then(|| AnalysisError {
+        class: "IllegalArgumentException".to_owned(),
+        message: format!("unsupported destination: no table `{}` is defined for the flow to write into", flow.target),
+        place: flow.place.clone(),
+    })
+}
+
 fn once_error(pipeline: &Pipeline, flow: &Flow) -> Option<AnalysisError> {
     if pipeline.platform != Platform::Spark || !flow.is_once() {
         return None;

@@ -82,6 +82,7 @@ fn dataset_differences(old: &Dataset, new: &Dataset) -> Vec<&'static str> {
     let Dataset {
         name: _,
         kind: _,
+        implied: _,
         private: _,
         declared,
         generated,

@@ -11,6 +11,7 @@ pub mod origin;
 mod pyspark;
 pub mod python;
 pub mod sql;
+mod targets;
 
 /// Expressions of plans and writes, replaced.
 pub(crate) mod rewrite {
@@ -123,6 +124,7 @@ fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definition
         }
     }
     workspace.diagnostics.extend(collisions::separate(&mut pipeline));
+    targets::complete(&mut pipeline);
     workspace.pipelines.push(pipeline);
 }
 

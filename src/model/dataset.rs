@@ -76,6 +76,8 @@ pub struct Dataset {
     pub other: BTreeMap<String, String>,
     /// True where the name or the definition hangs on an unknown set (a factory over a listing): one template for many datasets.
     pub template: bool,
+    /// Nothing of the pipeline defines it: a flow says it writes there.
+    pub implied: bool,
     pub place: Place,
 }
 
@@ -96,6 +98,7 @@ impl Dataset {
             expectations: Vec::new(),
             other: BTreeMap::new(),
             template: false,
+            implied: false,
             place,
         }
     }
