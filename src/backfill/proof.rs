@@ -60,6 +60,7 @@ pub fn of_script(repository: &Repository<'_>, writing: &Writing<'_>, chunks: &[C
         pipeline: writing.table.pipeline.clone(),
         files: vec![SourceFile { path: path.into(), language, content: ContentId([0; 20]) }],
         python_roots: Vec::new(),
+        parameters: Default::default(),
     };
     let scripts = frontend::jobs(&overlay, std::slice::from_ref(&unit), &ParseCache::new());
     let Some(script) = scripts.first() else {

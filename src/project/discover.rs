@@ -2,6 +2,7 @@
 
 use super::config::{Config, ConfigFile, ExplicitPipeline};
 use super::libraries::{self, file_name, is_below, is_code, join, parent, source_file};
+use super::parameters::Parameters;
 use super::scan::{Signs, is_template, language, signs};
 use super::{Language, Options, Project, SourceFile, Unit, bundle, folder, settings, spark_pipeline};
 use crate::model::{Diagnostic, DiagnosticLevel, Pipeline, PipelineKind, Platform};
@@ -15,7 +16,13 @@ const CONFIG_NAMES: [&str; 2] = ["pipelint.yaml", "pipelint.yml"];
 /// Finds the pipelines of a tree and the files that belong to each. Reads specifications whole and code by its bytes only; what is
 /// wrong with a specification is a diagnostic, and the rest is found all the same.
 pub fn discover(tree: &dyn Tree, options: &Options<'_>) -> Project {
-    let mut discovery = Discovery { tree, options, project: Project::default(), claims: Claims::default() };
+    let mut discovery = Discovery {
+        tree,
+        options,
+        project: Project::default(),
+        claims: Claims::default(),
+        parameters: Parameters::default(),
+    };
     discovery.project.diagnostics.extend(tree.diagnostics().iter().cloned());
     discovery.read_configs();
     discovery.explicit_pipelines();
@@ -78,6 +85,7 @@ struct Discovery<'a> {
     options: &'a Options<'a>,
     project: Project,
     claims: Claims,
+    parameters: Parameters,
 }
 
 impl Discovery<'_> {
@@ -154,6 +162,9 @@ impl Discovery<'_> {
             let target = self.options.target.clone().or_else(configured);
             let mut bundle = bundle::read(self.tree, &root_file, target.as_deref());
             bundle.report_into(&mut self.project);
+            for (path, name, value) in std::mem::take(&mut bundle.parameters) {
+                self.parameters.add(&path, &name, value);
+            }
             for found in bundle.pipelines {
                 self.unit(found.pipeline, &found.files, found.python_roots);
             }
@@ -232,6 +243,11 @@ impl Discovery<'_> {
                 Some(Ok((SourceFile { path: Arc::clone(&entry.path), language, content: entry.content }, signs)))
             })
             .collect();
+        for (file, signs) in scanned.iter().flatten() {
+            for run in &signs.runs {
+                self.parameters.add_run(&file.path, &run.path, &run.parameters);
+            }
+        }
         let mut bare: BTreeMap<Arc<str>, SourceFile> = BTreeMap::new();
         let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
         for scanned in scanned {
@@ -335,7 +351,8 @@ impl Discovery<'_> {
                 roots.push(folder);
             }
         }
-        Unit { pipeline, files, python_roots: roots }
+        let parameters = files.first().filter(|_| files.len() == 1).map(|file| self.parameters.of(&file.path));
+        Unit { pipeline, files, python_roots: roots, parameters: parameters.unwrap_or_default() }
     }
 
     fn finish(mut self) -> Project {

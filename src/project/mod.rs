@@ -10,6 +10,7 @@ mod folder;
 mod libraries;
 pub mod library;
 pub mod notebook;
+mod parameters;
 mod scan;
 mod settings;
 mod spark_pipeline;
@@ -23,6 +24,7 @@ mod tests;
 
 use crate::model::{Diagnostic, Pipeline, Platform, Schema, Span, Unresolved};
 use crate::revision::ContentId;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,6 +54,8 @@ pub struct Unit {
     pub files: Vec<SourceFile>,
     /// Folders that Python imports resolve against, most specific first, relative to the repository.
     pub python_roots: Vec<String>,
+    /// What jobs and other notebooks hand over to a notebook, by the name of the widget.
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// A job's task that runs a pipeline (`resources.jobs.*.tasks.*.pipeline_task`).

@@ -139,13 +139,10 @@ fn without_line_magics(body: &[String]) -> String {
 
 fn jupyter(text: &str) -> Result<Vec<Cell>, String> {
     let json: Json = serde_json::from_str(text).map_err(|error| format!("this notebook is not valid JSON: {error}"))?;
-    let mut raw: Vec<&Json> = Vec::new();
-    if let Some(cells) = json.get("cells").and_then(Json::as_array) {
-        raw.extend(cells);
-    }
+    let mut raw: Vec<&Json> = json.get("cells").map_or(Ok(&[][..]), |cells| list(cells, "`cells`"))?.iter().collect();
     // Version 3 keeps its cells in worksheets.
-    for sheet in json.get("worksheets").and_then(Json::as_array).into_iter().flatten() {
-        raw.extend(sheet.get("cells").and_then(Json::as_array).into_iter().flatten());
+    for sheet in json.get("worksheets").map_or(Ok(&[][..]), |sheets| list(sheets, "`worksheets`"))? {
+        raw.extend(sheet.get("cells").map_or(Ok(&[][..]), |cells| list(cells, "`cells`"))?);
     }
     if raw.is_empty() && json.get("cells").is_none() && json.get("worksheets").is_none() {
         return Err("this JSON has no `cells`: it is no notebook".to_owned());
@@ -153,11 +150,16 @@ fn jupyter(text: &str) -> Result<Vec<Cell>, String> {
     let default = default_language(&json);
     let mut cells = Vec::new();
     for (index, cell) in raw.into_iter().enumerate() {
-        if cell.get("cell_type").and_then(Json::as_str) != Some("code") {
+        let number = index + 1;
+        let Some(kind) = cell.get("cell_type").and_then(Json::as_str) else {
+            return Err(format!("cell {number} has no `cell_type`: it is no cell of a notebook"));
+        };
+        if kind != "code" {
             continue;
         }
         let source = cell.get("source").or_else(|| cell.get("input"));
-        let lines = source_lines(source);
+        let lines = source_lines(source)
+            .ok_or_else(|| format!("the source of cell {number} is neither a text nor a list of texts"))?;
         cells.extend(magic_cell(&lines, default, 1, 0, index as u32 + 1));
     }
     Ok(cells)
@@ -182,14 +184,19 @@ fn default_language(json: &Json) -> CellLanguage {
     }
 }
 
+fn list<'a>(json: &'a Json, what: &str) -> Result<&'a [Json], String> {
+    json.as_array().map(Vec::as_slice).ok_or_else(|| format!("{what} of this notebook is not a list"))
+}
+
 /// A cell's source is text, or a list of lines that end themselves.
-fn source_lines(source: Option<&Json>) -> Vec<String> {
+fn source_lines(source: Option<&Json>) -> Option<Vec<String>> {
     let text = match source {
+        None => String::new(),
         Some(Json::String(text)) => text.clone(),
-        Some(Json::Array(lines)) => lines.iter().filter_map(Json::as_str).collect(),
-        _ => String::new(),
+        Some(Json::Array(lines)) => lines.iter().map(Json::as_str).collect::<Option<String>>()?,
+        Some(_) => return None,
     };
-    text.lines().map(str::to_owned).collect()
+    Some(text.lines().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -223,6 +230,10 @@ mod tests {
         assert_eq!(cells4[1].language, CellLanguage::Sql);
         let v3 = r#"{"worksheets":[{"cells":[{"cell_type":"code","input":["x = 1"]}]}]}"#;
         assert_eq!(cells(v3, Language::Ipynb).unwrap()[0].text, "x = 1");
-        assert!(cells("[1]", Language::Ipynb).is_err());
+        for text in
+            ["[1]", r#"{"cells":"import dlt"}"#, r#"{"cells":[7]}"#, r#"{"cells":[{"cell_type":"code","source":3}]}"#]
+        {
+            assert!(cells(text, Language::Ipynb).is_err(), "{text}");
+        }
     }
 }

@@ -290,7 +290,8 @@ fn text_value(text: &str) -> Value {
 fn widget(interpreter: &mut Interpreter<'_>, arguments: &Arguments) -> Value {
     let Some(name) = arguments.text(0, "name") else { return Value::None };
     let key = name.as_ref();
-    if let Some(value) = interpreter.pipeline.configuration.get(key) {
+    let given = interpreter.files.unit.parameters.get(key);
+    if let Some(value) = given.or_else(|| interpreter.pipeline.configuration.get(key)) {
         return text_value(value);
     }
     if let Some(value) = interpreter.conf.get(&format!("widget:{key}")).filter(|value| !value.is_empty()) {

@@ -1,6 +1,7 @@
 //! `resources.jobs` of a bundle: the tasks that run pipelines.
 
 use super::super::JobTask;
+use super::super::libraries::{join, parent};
 use super::super::yaml::Node;
 use super::variables::Variables;
 use super::{Bundle, resource_key};
@@ -10,6 +11,7 @@ pub(super) fn read(root: &Node, variables: &mut Variables<'_>, folder: &str, bun
     let jobs = root.at(&["resources", "jobs"]).into_iter().flat_map(Node::entries);
     for (key, job) in jobs {
         let scheduled = ["schedule", "trigger", "continuous"].iter().any(|start| job.get(start).is_some_and(is_live));
+        hand_over(job, variables, bundle);
         let mut number = 0usize;
         for task in job.get("tasks").into_iter().flat_map(Node::items) {
             // A task of `for_each_task` stands one level deeper.
@@ -33,6 +35,27 @@ pub(super) fn read(root: &Node, variables: &mut Variables<'_>, folder: &str, bun
                 scheduled,
                 span: Some(span),
             });
+        }
+    }
+}
+
+/// Parameters of a job's notebooks: the task's own, over the job's defaults.
+fn hand_over(job: &Node, variables: &mut Variables<'_>, bundle: &mut Bundle) {
+    let shared = job.get("parameters").into_iter().flat_map(Node::items);
+    let shared: Vec<(String, Node)> = shared
+        .filter_map(|parameter| Some((parameter.get("name")?.scalar()?, parameter.get("default")?.clone())))
+        .collect();
+    for task in job.get("tasks").into_iter().flat_map(Node::items) {
+        let task = task.at(&["for_each_task", "task"]).unwrap_or(task);
+        let Some(run) = task.get("notebook_task") else { continue };
+        let Some(path) = run.get("notebook_path") else { continue };
+        let Some(file) = path.as_str().and_then(|text| join(parent(&path.span.path), text)) else { continue };
+        let own = run.get("base_parameters").into_iter().flat_map(Node::entries);
+        let own: Vec<(String, Node)> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let inherited = shared.iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
+        for (name, value) in own.iter().chain(inherited) {
+            let value = variables.resolve(value).scalar().unwrap_or_default();
+            bundle.parameters.push((file.clone(), name.clone(), value));
         }
     }
 }

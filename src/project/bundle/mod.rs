@@ -35,6 +35,8 @@ pub(super) struct BundlePipeline {
 pub(super) struct Bundle {
     pub pipelines: Vec<BundlePipeline>,
     pub jobs: Vec<JobTask>,
+    /// What tasks hand over to notebooks: path without its extension or with it, name, value.
+    pub parameters: Vec<(String, String, String)>,
     pub diagnostics: Vec<Diagnostic>,
     pub unresolved: Vec<Unresolved>,
 }

@@ -7,10 +7,11 @@ mod sql;
 
 use super::{Language, notebook};
 
+pub(super) use python::NotebookRun;
 use python::{Names, PythonFacts};
 
 /// What a file does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Signs {
     /// Defines datasets or flows of a pipeline.
     pub pipeline: bool,
@@ -20,6 +21,8 @@ pub(super) struct Signs {
     pub batch_write: bool,
     /// Tests something with pytest or unittest.
     pub test: bool,
+    /// Notebooks that it runs.
+    pub runs: Vec<NotebookRun>,
 }
 
 /// The language of a file by its extension and first line; `None` for files that hold no code.
@@ -77,6 +80,7 @@ pub(super) fn signs(bytes: &[u8], language: Language) -> Signs {
         stream_write: python.stream_write,
         batch_write: python.writes() || in_sql.writes,
         test: python.tests,
+        runs: std::mem::take(&mut python.runs),
     }
 }
 

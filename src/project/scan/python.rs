@@ -8,8 +8,10 @@ use tree_sitter::{Node, Parser};
 /// Larger texts are no pipeline code.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Without one of these, in a name or in SQL, a text can neither define a pipeline nor write with Spark: it is not parsed.
-const ROOTS: [&str; 8] = ["dlt", "pipelines", "write", "sql", "DeltaTable", "insertInto", "saveAsTable", "mergeInto"];
+/// Without one of these, in a name or in SQL, a text can neither define a pipeline, write with Spark, nor run another notebook: it is
+/// not parsed.
+const ROOTS: [&str; 9] =
+    ["notebook", "dlt", "pipelines", "write", "sql", "DeltaTable", "insertInto", "saveAsTable", "mergeInto"];
 
 /// What Python code does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +27,16 @@ pub(super) struct PythonFacts {
     /// Some string is SQL that writes, and some SQL is run.
     sql_text: bool,
     sql_call: bool,
+    /// Notebooks that it runs.
+    pub runs: Vec<NotebookRun>,
+}
+
+/// `dbutils.notebook.run("./other", 60, {"key": "value"})`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotebookRun {
+    pub path: String,
+    /// Values that are no text literals are symbols.
+    pub parameters: Vec<(String, String)>,
 }
 
 impl PythonFacts {
@@ -90,6 +102,9 @@ impl PythonFacts {
             "attribute" => self.attribute(node, text, names),
             "identifier" if source(node) == "DeltaTable" => self.batch_write = true,
             "call" => {
+                if function_of(node, text).ends_with("notebook.run") {
+                    self.runs.extend(notebook_run(node, text));
+                }
                 // `importlib.import_module("dlt")`, `__import__("dlt")`.
                 let function = node.child_by_field_name("function").map(source).unwrap_or_default();
                 if function.ends_with("import_module") || function == "__import__" {
@@ -133,6 +148,38 @@ impl PythonFacts {
             self.paths.insert(path);
         }
     }
+}
+
+fn function_of<'t>(call: Node<'_>, text: &'t str) -> &'t str {
+    call.child_by_field_name("function").and_then(|function| text.get(function.byte_range())).unwrap_or_default()
+}
+
+fn notebook_run(call: Node<'_>, text: &str) -> Option<NotebookRun> {
+    let arguments = call.child_by_field_name("arguments")?;
+    let path = literal(arguments.named_child(0)?, text)?;
+    let mut parameters = Vec::new();
+    let mut cursor = arguments.walk();
+    let values =
+        arguments.named_children(&mut cursor).map(|argument| argument.child_by_field_name("value").unwrap_or(argument));
+    for dictionary in values.filter(|value| value.kind() == "dictionary") {
+        for pair in dictionary.named_children(&mut dictionary.walk()) {
+            let (Some(key), Some(value)) = (pair.child_by_field_name("key"), pair.child_by_field_name("value")) else {
+                continue;
+            };
+            let written = text.get(value.byte_range()).unwrap_or_default();
+            let symbol = || format!("{{{}}}", written.replace(['{', '}'], ""));
+            parameters.extend(literal(key, text).map(|key| (key, literal(value, text).unwrap_or_else(symbol))));
+        }
+    }
+    Some(NotebookRun { path, parameters })
+}
+
+/// The text of a string without prefix, escapes and interpolation.
+fn literal(node: Node<'_>, text: &str) -> Option<String> {
+    let written = text.get(node.byte_range()).filter(|_| node.kind() == "string")?;
+    let quote = written.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inner = written.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inner.contains(['\\', quote])).then(|| inner.to_owned())
 }
 
 /// What names of a file stand for, over all of its cells.

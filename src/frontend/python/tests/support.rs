@@ -62,7 +62,7 @@ pub fn load_on(platform: Platform, files: &[(&str, &str)], sources: &[&str]) -> 
             content: ContentId([0; 20]),
         })
         .collect();
-    let unit = Unit { pipeline: pipeline(platform), files, python_roots: Vec::new() };
+    let unit = Unit { pipeline: pipeline(platform), files, python_roots: Vec::new(), parameters: BTreeMap::new() };
     load(&unit, &tree, &ParseCache::default(), &Modules::default())
 }
 

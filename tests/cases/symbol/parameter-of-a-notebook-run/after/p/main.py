@@ -1,0 +1,2 @@
+# Databricks notebook source
+dbutils.notebook.run('./child', 60, {'limit': '6'})
