@@ -158,17 +158,20 @@ impl Resolver<'_> {
         let value = self.in_scope(value, &scope);
         let by_column = struct_values(&value);
         let value_type = expression::data_type(&value);
+        let mut opened = Vec::new();
         for name in columns {
             if !input.output.iter().any(|c| same_name(&c.name, name)) {
                 let opens = input.open.clone();
-                if !opens.iter().any(|open| self.open_column(open, name).is_some()) {
+                let found = opens.iter().find_map(|open| self.open_column(open, name));
+                opened.extend(found.clone());
+                if found.is_none() {
                     let message = format!("there is no column `{name}` to fill");
                     self.error("UNRESOLVED_COLUMN.WITH_SUGGESTION", message, place);
                 }
             }
         }
         let mut list = Vec::new();
-        for column in &input.output {
+        for column in input.output.iter().chain(&opened) {
             let value = match &by_column {
                 Some(values) => values.iter().find(|(name, _)| same_name(name, &column.name)).map(|(_, v)| v),
                 None => {
