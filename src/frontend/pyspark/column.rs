@@ -104,7 +104,7 @@ pub fn operand(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) 
         }
         other => {
             let reason = format!("a {} is used as a column", other.type_name());
-            let name = interpreter.short(other);
+            let name = interpreter.identity(other);
             match interpreter.unknown(&name, "unknown-column", reason, place.clone()) {
                 Value::Unknown(unknown) => opaque(&unknown),
                 _ => Expr::null(),

@@ -16,6 +16,7 @@ pub mod types;
 pub mod window;
 mod writer;
 
+use crate::frontend::python::content::Contents;
 use crate::frontend::python::interpret::{Eval, Interpreter, Stop};
 use crate::frontend::python::value::{Arguments, Frame, Unknown, Value};
 use crate::model::{DataType, Expr, Node, Opaque, Place, Plan, Schema};
@@ -123,7 +124,7 @@ pub fn plan_of(interpreter: &mut Interpreter<'_>, value: &Value, place: &Place) 
         }
         other => {
             let reason = format!("this is a {}, not a DataFrame", other.type_name());
-            let name = interpreter.short(other);
+            let name = interpreter.identity(other);
             interpreter.unknown(&name, "not-a-dataframe", reason.as_str(), place.clone());
             Plan::unresolved(&name, &reason, 0, place.clone())
         }
@@ -192,7 +193,9 @@ pub fn option_text(value: &Value) -> String {
         Value::None => String::new(),
         Value::List(list) => list.borrow().items.iter().map(option_text).collect::<Vec<_>>().join(","),
         Value::Schema(schema) => functions::ddl(&schema.borrow().fields),
-        other => other.render_string().map_or_else(|| format!("{{{}}}", other.type_name()), |text| text.to_string()),
+        other => other
+            .render_string()
+            .map_or_else(|| format!("{{{}#{}}}", other.type_name(), Contents.of_value(other)), |text| text.to_string()),
     }
 }
 

@@ -206,6 +206,7 @@ impl Interpreter<'_> {
         }
         let name = path.strip_prefix("builtins.").unwrap_or(path);
         let reason = format!("`{name}` is not part of the repository and not a function that is known");
+        self.doubts += 1;
         Ok(self.unknown_call(name, "unknown-call", &reason, &arguments))
     }
 

@@ -84,12 +84,10 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// The symbol that stands for any element of an unknown set, named as the loop's variable.
+    /// The symbol that stands for any element of an unknown set: its identity is that of the set, and of the loop among nested ones.
     fn any_element(&mut self, iterable: &Value, target: &Expression) -> Rc<Unknown> {
-        let name = match &target.kind {
-            ExpressionKind::Name(name) => name.to_string(),
-            _ => "item".to_owned(),
-        };
+        let inner = if self.templates > 0 { format!(" ({})", self.templates + 1) } else { String::new() };
+        let name = super::clip(&format!("any of {}{inner}", self.identity(iterable)));
         let place = self.place(target.range);
         let unknown = match iterable {
             Value::Unknown(from) => Unknown { name: name.as_str().into(), place, ..from.as_ref().clone() },
@@ -111,12 +109,8 @@ impl Interpreter<'_> {
     fn bind_element(&mut self, target: &Expression, element: &Rc<Unknown>, scope: &Rc<Scope>) -> Eval<()> {
         match &target.kind {
             ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
-                for part in parts {
-                    let name = match &part.kind {
-                        ExpressionKind::Name(name) => name.to_string(),
-                        _ => "item".to_owned(),
-                    };
-                    let value = self.derived(element, &name);
+                for (at, part) in parts.iter().enumerate() {
+                    let value = self.derived(element, &format!("{}[{at}]", element.name));
                     match value {
                         Value::Unknown(unknown) => self.bind_element(part, &unknown, scope)?,
                         value => self.assign(part, value, scope)?,
@@ -151,6 +145,16 @@ impl Interpreter<'_> {
         })
     }
 
+    /// Symbols of a comprehension's variables, of which a condition leaves some elements: others than those of the whole set.
+    fn narrow(&mut self, scope: &Rc<Scope>, condition: &str) {
+        for (name, value) in scope.entries() {
+            if let Value::Unknown(symbol) = value {
+                let narrowed = self.derived(&symbol, &format!("{} where {condition}", symbol.name));
+                scope.define(name, narrowed);
+            }
+        }
+    }
+
     fn clause(
         &mut self,
         comprehension: &Comprehension,
@@ -174,17 +178,22 @@ impl Interpreter<'_> {
                 }
                 Ok(())
             }
-            Some(Clause::If(test)) => match self.evaluate(test, scope)?.truth() {
-                Some(true) => self.clause(comprehension, at + 1, scope, outer, out),
-                Some(false) => Ok(()),
-                None => {
-                    out.open = true;
-                    self.conditions.push(super::statements::condition_text(test));
-                    let result = self.clause(comprehension, at + 1, scope, outer, out);
-                    self.conditions.pop();
-                    result
+            Some(Clause::If(test)) => {
+                let value = self.evaluate(test, scope)?;
+                match value.truth() {
+                    Some(true) => self.clause(comprehension, at + 1, scope, outer, out),
+                    Some(false) => Ok(()),
+                    None => {
+                        out.open = true;
+                        let condition = super::statements::condition(test, &value);
+                        self.narrow(scope, &condition);
+                        self.conditions.push(condition);
+                        let result = self.clause(comprehension, at + 1, scope, outer, out);
+                        self.conditions.pop();
+                        result
+                    }
                 }
-            },
+            }
             Some(Clause::For { target, iterable }) => {
                 let iterable = self.evaluate(iterable, if at == 0 { outer } else { scope })?;
                 if self.items_of(&iterable).is_none_or(|list| list.open) {

@@ -176,6 +176,7 @@ impl Interpreter<'_> {
             self.search_path.push(root);
             return self.load(name, found);
         }
+        self.doubts += 1;
         Value::External(canonical(name))
     }
 

@@ -114,6 +114,8 @@ pub struct Interpreter<'a> {
     /// Loops whose number of passes is not known, run once.
     open_loops: u32,
     handlers: u32,
+    /// Things that may raise at run time so far: imports and calls that are not known, configuration that is set nowhere.
+    pub(super) doubts: u32,
     next_frame: u32,
     fuel: u64,
     depth: u32,
@@ -150,6 +152,7 @@ impl<'a> Interpreter<'a> {
             loops: 0,
             open_loops: 0,
             handlers: 0,
+            doubts: 0,
             next_frame: 0,
             fuel: FUEL,
             depth: 0,
@@ -242,6 +245,7 @@ impl<'a> Interpreter<'a> {
         hint: Option<&str>,
         place: Place,
     ) -> Value {
+        self.doubts += u32::from(matches!(code, "unknown-configuration" | "unknown-call"));
         let name: Arc<str> = clip(name).into();
         let hint = hint.map(Arc::from);
         let unknown = Unknown {

@@ -186,11 +186,8 @@ impl Interpreter<'_> {
                 }
             }
             _ => {
-                for part in parts {
-                    let name = match &part.kind {
-                        ExpressionKind::Name(name) => name.to_string(),
-                        _ => "item".to_owned(),
-                    };
+                for (at, part) in parts.iter().enumerate() {
+                    let name = format!("{}[{at}]", self.identity(value));
                     let value = match value {
                         Value::Unknown(unknown) => {
                             let unknown = unknown.clone();
@@ -469,10 +466,20 @@ impl Interpreter<'_> {
         finally: &[Statement],
         scope: &Rc<Scope>,
     ) -> Eval<Completion> {
+        let before = scope.snapshot();
+        let doubts = self.doubts;
         self.handlers += 1;
         let result = self.block(body, scope);
         self.handlers -= 1;
+        let doubtful = self.doubts > doubts && !self.job.is_on();
         let result = match result {
+            Ok(completion @ (Completion::Normal | Completion::Return(_))) if doubtful => {
+                let completion = match completion {
+                    Completion::Normal => self.block(otherwise, scope)?,
+                    other => other,
+                };
+                self.or_handled(body, handlers, completion, before, scope)
+            }
             Ok(Completion::Normal) => self.block(otherwise, scope),
             Err(Stop::Raise { class, message }) => match handlers.iter().find(|handler| handles(handler, &class)) {
                 Some(handler) => {
@@ -489,6 +496,58 @@ impl Interpreter<'_> {
             Completion::Normal => result,
             other => Ok(other),
         }
+    }
+
+    /// A body that may raise at run time and came to its end: either that, or what a handler leaves from the same start.
+    fn or_handled(
+        &mut self,
+        body: &[Statement],
+        handlers: &[Handler],
+        completion: Completion,
+        before: Snapshot,
+        scope: &Rc<Scope>,
+    ) -> Eval<Completion> {
+        let mut ends = Vec::new();
+        let mut returns = Vec::new();
+        match completion {
+            Completion::Return(value) => returns.push(value),
+            _ => ends.push(scope.snapshot()),
+        }
+        for handler in handlers {
+            scope.restore(before.clone());
+            if let Some(name) = &handler.name {
+                let place = self.place(handler.exception.as_ref().map(|test| test.range).unwrap_or_default());
+                let reason = "an exception is only known at run time";
+                let exception = self.unknown("exception", "runtime-data", reason, place);
+                scope.assign(name.clone(), exception);
+            }
+            let doubts = self.doubts;
+            match self.block(&handler.body, scope) {
+                // Another module of the same names, which the repository has: the one that can be read.
+                Ok(Completion::Normal)
+                    if imports_only(body) && imports_only(&handler.body) && self.doubts == doubts =>
+                {
+                    return Ok(Completion::Normal);
+                }
+                // A handler that gives nothing ends the update where a table is wanted.
+                Ok(Completion::Return(Value::None)) | Err(Stop::Raise { .. }) => {}
+                Ok(Completion::Return(value)) => returns.push(value),
+                Ok(_) => ends.push(scope.snapshot()),
+                Err(stop) => return Err(stop),
+            }
+        }
+        self.conditions.push("no exception".into());
+        let completion = if ends.is_empty() {
+            scope.restore(before);
+            Completion::Return(self.join("result", returns, &Place::unknown()))
+        } else {
+            returns.into_iter().for_each(|value| self.keep_return(value));
+            let joined = self.join_snapshots(ends);
+            scope.restore(joined);
+            Completion::Normal
+        };
+        self.conditions.pop();
+        Ok(completion)
     }
 
     fn match_statement(&mut self, subject: &Expression, cases: &[Case], scope: &Rc<Scope>) -> Eval<Completion> {
@@ -556,6 +615,11 @@ impl Interpreter<'_> {
         };
         self.raise(&class, message)
     }
+}
+
+fn imports_only(statements: &[Statement]) -> bool {
+    let is_import = |s: &Statement| matches!(s.kind, StatementKind::Import(_) | StatementKind::ImportFrom { .. });
+    statements.iter().all(is_import)
 }
 
 fn method_kind(decorator: &Expression) -> Option<MethodKind> {

@@ -1,0 +1,2 @@
+def keep(df):
+    return df.where('a > 5')
