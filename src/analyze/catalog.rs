@@ -1,5 +1,6 @@
 //! Which relation a name means: a view or dataset of the pipeline, a dataset of another pipeline, or a source outside of both.
 
+use super::extent::Extents;
 use crate::model::{DatasetKind, Pipeline, PipelineKind, QualifiedName, SourceFacts, Workspace};
 use std::collections::HashMap;
 
@@ -30,6 +31,8 @@ pub(super) struct Catalog<'a> {
     facts_by_last_part: Vec<HashMap<String, Vec<usize>>>,
     /// By pipeline and dataset: the flows that write into it, by index.
     writers: Vec<Vec<Vec<usize>>>,
+    /// How large its views are when they are written out.
+    pub extents: Extents,
 }
 
 impl<'a> Catalog<'a> {
@@ -41,6 +44,7 @@ impl<'a> Catalog<'a> {
             facts: Vec::new(),
             facts_by_last_part: Vec::new(),
             writers: Vec::new(),
+            extents: Extents::default(),
         };
         for (p, pipeline) in workspace.pipelines.iter().enumerate() {
             let mut own = HashMap::new();
@@ -73,6 +77,7 @@ impl<'a> Catalog<'a> {
             catalog.facts_by_last_part.push(by_last_part);
             catalog.writers.push(writers);
         }
+        catalog.extents = Extents::new(&catalog);
         catalog
     }
 

@@ -6,6 +6,7 @@
 mod aspects;
 mod canonical;
 mod catalog;
+mod extent;
 mod flow;
 mod join_keys;
 mod legality;

@@ -9,6 +9,7 @@ use super::slice::Places;
 use crate::analyze::Analysis;
 use crate::engine::{dataset_location, defines_view, location, read_location};
 use crate::model::{DatasetKind, FlowKind, Schema};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Tables that one experiment may write, unless a single table needs more.
@@ -31,6 +32,28 @@ pub struct Part {
     pub cut: Places,
 }
 
+impl Part {
+    /// It runs all that another part needs, and takes no table of it as a source.
+    fn covers(&self, other: &Part) -> bool {
+        other.places.is_subset(&self.places) && self.agrees_with(other)
+    }
+
+    fn fits(&self, other: &Part) -> bool {
+        self.places.union(&other.places).count() <= TOGETHER && self.agrees_with(other)
+    }
+
+    /// What one reads as a source the other may write.
+    fn agrees_with(&self, other: &Part) -> bool {
+        self.cut.is_disjoint(&other.places) && other.cut.is_disjoint(&self.places)
+    }
+
+    fn extend(&mut self, other: Part) {
+        self.observed.extend(other.observed);
+        self.places.extend(other.places);
+        self.cut.extend(other.cut);
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Parts {
     pub parts: Vec<Part>,
@@ -48,23 +71,32 @@ pub fn split(both: [&Analysis; 2], observed: &Places, cutting: bool) -> Parts {
         return parts;
     }
     let replaceable = if cutting { Replaceable::of(both) } else { Replaceable(Places::new()) };
-    let mut open = Part::default();
+    let mut alone: Vec<Part> = Vec::new();
     for place in observed {
-        let alone = feeding.part(place, &replaceable);
-        if alone.places.len() > MOST {
-            parts.too_large.insert(place.clone());
-            continue;
+        let part = feeding.part(place, &replaceable);
+        if part.places.len() > MOST {
+            parts.too_large.extend(part.observed);
+        } else {
+            alone.push(part);
         }
-        // What one table reads as a source another one of the part may write.
-        let fits = open.places.union(&alone.places).count() <= TOGETHER
-            && open.cut.is_disjoint(&alone.places)
-            && alone.cut.is_disjoint(&open.places);
-        if !fits {
-            parts.parts.push(std::mem::take(&mut open));
+    }
+    // The largest first: what feeds the last table of a chain is all of the chain, and is observed in the same experiment.
+    alone.sort_by_key(|part| Reverse(part.places.len()));
+    // The part that writes a place, for all but the one that is still open.
+    let mut written: HashMap<String, usize> = HashMap::new();
+    let mut open = Part::default();
+    for part in alone {
+        let writes = |place: &String| written.get(place).copied();
+        let covering = part.observed.first().and_then(writes).and_then(|at| parts.parts.get_mut(at));
+        if let Some(covering) = covering.filter(|covering| covering.covers(&part)) {
+            covering.observed.extend(part.observed);
+        } else if open.covers(&part) || open.fits(&part) {
+            open.extend(part);
+        } else {
+            let full = std::mem::replace(&mut open, part);
+            written.extend(full.places.iter().map(|place| (place.clone(), parts.parts.len())));
+            parts.parts.push(full);
         }
-        open.observed.extend(alone.observed);
-        open.places.extend(alone.places);
-        open.cut.extend(alone.cut);
     }
     parts.parts.push(open);
     parts.parts.retain(|part| !part.observed.is_empty());

@@ -1,7 +1,7 @@
 //! Leaves: what is read, inline rows, and functions over whole frames.
 
 use super::relation::{Open, Relation, same_name};
-use super::{OpenKind, Resolver, at, relation};
+use super::{MAX_NODES, OpenKind, Resolver, at, relation};
 use crate::analyze::catalog::{DatasetId, Target};
 use crate::analyze::sources;
 use crate::functions;
@@ -99,6 +99,9 @@ impl Resolver<'_> {
             let message = format!("`{}` reads itself; break the cycle", dataset.name);
             self.error("PIPELINE_GRAPH_NOT_TOPOLOGICALLY_SORTABLE", message, place);
             return self.unknown(&dataset.name.name, "the view reads itself", place);
+        }
+        if self.nodes.saturating_add(self.catalog.extents.view(id).nodes) > MAX_NODES {
+            return self.too_large(place);
         }
         let (ctes, outer, pipeline) = (std::mem::take(&mut self.ctes), std::mem::take(&mut self.outer), self.pipeline);
         self.views.push(id);

@@ -56,7 +56,7 @@ pub(super) struct Resolved {
 pub(super) type Schemas = [Vec<Option<Schema>>];
 
 pub(super) fn resolve(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize, flow: &Flow) -> Resolved {
-    let mut resolver = Resolver::new(catalog, schemas, pipeline);
+    let mut resolver = Resolver::new(catalog, schemas, (pipeline, &flow.plan));
     let relation = resolver.plan(&flow.plan).tight();
     let cdc = flow.cdc().map(|spec| resolver.cdc(spec, &relation, &flow.place));
     let checks = resolver.checks(flow, &relation);
@@ -97,11 +97,15 @@ struct Cte {
 
 struct Resolver<'a> {
     catalog: &'a Catalog<'a>,
+    /// The whole query, and the pipeline that it is part of.
+    query: (usize, &'a Plan),
     schemas: &'a Schemas,
     pipeline: usize,
     next_id: u32,
     nodes: usize,
     depth: usize,
+    /// What identifies the query's text, once it was asked for.
+    content: Option<u64>,
     open: Vec<OpenColumns>,
     /// Relations around a subquery, outermost first.
     outer: Vec<Relation>,
@@ -114,14 +118,16 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(catalog: &'a Catalog<'a>, schemas: &'a Schemas, pipeline: usize) -> Self {
+    fn new(catalog: &'a Catalog<'a>, schemas: &'a Schemas, query: (usize, &'a Plan)) -> Self {
         Resolver {
             catalog,
+            query,
             schemas,
-            pipeline,
+            pipeline: query.0,
             next_id: 1,
             nodes: 0,
             depth: 0,
+            content: None,
             open: Vec::new(),
             outer: Vec::new(),
             ctes: Vec::new(),
@@ -173,6 +179,16 @@ impl<'a> Resolver<'a> {
         self.open_leaf(plan, Vec::new(), &[])
     }
 
+    /// Stands for a part of the query that is not looked into: known by the text of the whole query and of all views below it.
+    fn too_large(&mut self, place: &Place) -> Relation {
+        let (name, reason) = ("query", "it is too large or nested too deep to be analysed");
+        self.note_unresolved("unknown-relation", name, reason, place);
+        let (pipeline, query) = self.query;
+        let content =
+            *self.content.get_or_insert_with(|| self.catalog.extents.of(self.catalog, pipeline, query).content);
+        self.open_leaf(Plan::unresolved(name, reason, content, place.clone()), Vec::new(), &[])
+    }
+
     /// A leaf with further columns that are not known.
     fn open_leaf(&mut self, mut plan: Plan, output: Vec<Attribute>, qualifier: &[Arc<str>]) -> Relation {
         let files = matches!(&plan.node, Node::Read(read) if matches!(read.source, crate::model::Source::Files { .. }));
@@ -190,7 +206,7 @@ impl<'a> Resolver<'a> {
     fn plan(&mut self, plan: &Plan) -> Relation {
         self.nodes += 1;
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES {
-            return self.unknown("query", "it is too large or nested too deep to be analysed", &plan.place);
+            return self.too_large(&plan.place);
         }
         self.depth += 1;
         let mut relation = self.node(plan);

@@ -40,8 +40,8 @@ fn bytes(content: &Yaml) -> Option<Vec<u8>> {
     let unit = content["repeat"][0].as_str().expect("what is repeated");
     let times = content["repeat"][1].as_u64().expect("how many times");
     let mut all = content["begin"].as_str().unwrap_or_default().to_owned();
-    for number in 0..times {
-        all.push_str(&unit.replace('#', &number.to_string()));
+    for number in 1..=times {
+        all.push_str(&unit.replace('#', &number.to_string()).replace('@', &(number - 1).to_string()));
     }
     all.push_str(content["end"].as_str().unwrap_or_default());
     Some(all.into_bytes())

@@ -15,6 +15,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// Steps of the interpreter that a flow is counted as: each is compared, checked and reported later.
+const STEPS_OF_A_DEFINITION: u64 = 300;
+
 /// How a dataset's kind is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declared {
@@ -316,6 +319,10 @@ impl Interpreter<'_> {
     }
 
     pub fn register_flow(&mut self, draft: FlowDraft) {
+        // Where the steps are used up, the statement that comes next reports it.
+        if self.spend(STEPS_OF_A_DEFINITION).is_err() {
+            return;
+        }
         let query = function_of(&draft.query);
         let mut factories = self.active_functions();
         factories.retain(|function| query.as_ref().is_none_or(|q| !Rc::ptr_eq(q, function)));
@@ -449,12 +456,13 @@ fn merge_alternatives(
     drafts: &mut [DatasetDraft],
 ) -> (Vec<Registered>, BTreeSet<usize>) {
     let mut merged: Vec<Registered> = Vec::new();
+    // The first flow of each name and target.
+    let mut first_of: BTreeMap<[String; 2], usize> = BTreeMap::new();
     let mut dropped = BTreeSet::new();
     for mut registered in flows {
-        let twin = merged.iter_mut().find(|other| {
-            other.draft.name.eq_ignore_ascii_case(&registered.draft.name)
-                && other.draft.target.eq_ignore_ascii_case(&registered.draft.target)
-        });
+        let key = [&registered.draft.name, &registered.draft.target].map(|name| name.to_ascii_lowercase());
+        let next = merged.len();
+        let twin = merged.get_mut(*first_of.entry(key).or_insert(next));
         if matches!(registered.draft.kind, FlowKind::StreamJob(_)) {
             // Two queries into one target are two flows: the checkpoint tells them apart.
             if let (Some(twin), FlowKind::StreamJob(write)) = (&twin, &registered.draft.kind)
@@ -552,14 +560,17 @@ fn target_name(interpreter: &Interpreter<'_>, draft: &FlowDraft, datasets: &[Dat
 /// Without datasets that are merged into others, and without second ones of one place or under conditions that are not known.
 fn without_repetitions(datasets: Vec<Dataset>, merged: &BTreeSet<usize>) -> Vec<Dataset> {
     let mut kept: Vec<Dataset> = Vec::new();
+    let mut named: BTreeMap<QualifiedName, Vec<usize>> = BTreeMap::new();
     for (index, dataset) in datasets.into_iter().enumerate() {
         let declares_only = |other: &Dataset| {
             let conditional = |dataset: &Dataset| dataset.other.contains_key("condition");
             other.place == dataset.place || (conditional(other) && conditional(&dataset))
         };
-        let repeated = kept.iter().any(|other| other.name == dataset.name && declares_only(other));
+        let before = named.entry(dataset.name.clone()).or_default();
+        let repeated = before.iter().filter_map(|at| kept.get(*at)).any(declares_only);
         let is_repeated = repeated && dataset.kind == DatasetKind::StreamingTable;
         if !is_repeated && !merged.contains(&index) {
+            before.push(kept.len());
             kept.push(dataset);
         }
     }

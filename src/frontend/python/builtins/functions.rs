@@ -228,7 +228,8 @@ fn range(arguments: &Arguments) -> Option<Value> {
     let mut at = from;
     while (step > 0 && at < to) || (step < 0 && at > to) {
         if items.len() >= MAX_ITEMS {
-            return Some(Value::List(Rc::new(RefCell::new(List { items, open: true }))));
+            // Nobody writes so many of anything: what a loop does is followed once, for any element.
+            return Some(Value::List(Rc::new(RefCell::new(List { items: Vec::new(), open: true }))));
         }
         items.push(Value::Int(at));
         at = at.checked_add(step)?;
