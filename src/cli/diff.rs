@@ -1,15 +1,15 @@
 //! `pipelint diff`.
 
 use super::progress::Progress;
-use super::{Failure, Outcome, output, spark};
-use crate::confirm::{Data, sources, unmatched};
+use super::{Failure, Outcome, output, rows, spark};
+use crate::confirm::{Data, sources};
 use crate::engine::Effort;
 use crate::model::{Diagnostic, DiagnosticLevel, Severity};
 use crate::policy::Baseline;
 use crate::project::{self, ConfigFile};
 use crate::reading::{self, ConfirmWith};
-use crate::report::{self, Format, Style, safe};
-use crate::review::{self, Examination};
+use crate::report::{self, Format, Style};
+use crate::review;
 use crate::revision::{self, Comparison, Selection, Tree};
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let progress = Progress::start("comparing", quiet || options.spark.is_some());
     let examination = review::examine(comparison.before.as_ref(), comparison.after.as_ref(), &options);
     if let ConfirmWith::GivenRows(data) = &options.confirm {
-        check_rows(data, &examination)?;
+        rows::check(data, &sources(&examination.before, &examination.after).merged())?;
     }
     let mut report = examination.report;
     drop(progress);
@@ -46,20 +46,6 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         ));
     }
     Ok(if report.fails(fail_on) { Outcome::Findings } else { Outcome::Clean })
-}
-
-/// Rows that no flow reads are evidence of nothing, and their file is misnamed.
-fn check_rows(data: &Data, examination: &Examination) -> Result<(), Failure> {
-    let unmatched = unmatched(data, &examination.before, &examination.after);
-    if unmatched.is_empty() {
-        return Ok(());
-    }
-    let known: Vec<String> =
-        sources(&examination.before, &examination.after).merged().into_iter().map(|facts| facts.name).collect();
-    Err(Failure::with_help(
-        format!("--data: no source of the two revisions is named {}", safe::inline(&unmatched.join(", "))),
-        format!("the sources are {}", safe::inline(&known.join(", "))),
-    ))
 }
 
 /// Compares two revisions of a repository with default options and prints the text report.

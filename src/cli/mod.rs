@@ -15,6 +15,7 @@ mod man;
 mod output;
 mod plan;
 mod progress;
+mod rows;
 mod rules;
 mod run;
 mod show;

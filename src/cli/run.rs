@@ -1,6 +1,6 @@
 //! `pipelint run`: pipelines on local rows.
 
-use super::{Failure, Outcome, diff, output, spark};
+use super::{Failure, Outcome, diff, output, rows, spark};
 use crate::analyze::Analysis;
 use crate::confirm::spark::{Revision, RevisionCode, Spark};
 use crate::confirm::{self, Data, NotRun};
@@ -25,6 +25,8 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
         Some(data) => Data::read(&folder.join(data)).map_err(|error| Failure::new(format!("--data: {error}")))?,
         None => Data::default(),
     };
+    let sources = codes.iter().flat_map(|code| confirm::sources(&code.analysis, &code.analysis).merged());
+    rows::check(&data, &sources.collect::<Vec<_>>())?;
     let outcome = match spark::options(args)? {
         Some(_) if args.contains_id("state") => {
             return Err(Failure::with_help(

@@ -1,8 +1,8 @@
 //! Rows by batch and source: generated, or read from `DIR/batchN/<source>.json` (or `.jsonl`, `.csv`).
 
-use super::{csv, sources};
-use crate::analyze::Analysis;
-use crate::engine::Record;
+use super::csv;
+use crate::engine::{self, Record};
+use crate::model::{DataType, SourceFacts};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -71,15 +71,48 @@ impl Data {
     }
 }
 
-/// Names of files whose rows no source of the two revisions takes: rows that are evidence of nothing.
-pub fn unmatched(data: &Data, before: &Analysis, after: &Analysis) -> Vec<String> {
-    let sources = sources(before, after).merged();
+/// Names of files whose rows none of these sources takes: rows that are evidence of nothing.
+pub fn unmatched(data: &Data, sources: &[SourceFacts]) -> Vec<String> {
     let mut unmatched = BTreeSet::new();
     for batch in &data.batches {
         let taken: BTreeSet<&str> = sources.iter().filter_map(|facts| batch.key(&facts.name)).collect();
         unmatched.extend(batch.sources.keys().filter(|name| !taken.contains(name.as_str())).cloned());
     }
     unmatched.into_iter().collect()
+}
+
+/// A value in given rows that is none of its column's type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misfit {
+    pub source: String,
+    /// Counted from 1.
+    pub batch: usize,
+    pub row: usize,
+    pub column: String,
+    pub value: Json,
+    pub data_type: DataType,
+}
+
+/// The first such value. Spark's JSON reader makes NULL of it, so that the row would show something else than its author meant.
+pub fn misfit(data: &Data, sources: &[SourceFacts]) -> Option<Misfit> {
+    for (batch, rows) in data.batches.iter().enumerate() {
+        for facts in sources {
+            let (Some(records), Some(schema)) = (rows.rows(&facts.name), &facts.schema) else { continue };
+            for (row, record) in records.iter().enumerate() {
+                if let Some((field, value, data_type)) = engine::misfit(record, &schema.fields) {
+                    return Some(Misfit {
+                        source: facts.name.clone(),
+                        batch: batch + 1,
+                        row: row + 1,
+                        column: field.name.clone(),
+                        value: value.clone(),
+                        data_type: data_type.clone(),
+                    });
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Names of tables have three parts at most.

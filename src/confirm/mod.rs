@@ -27,7 +27,7 @@ mod twice;
 mod volatile;
 mod witness;
 
-pub use data::{Batch, Data, DataError, unmatched};
+pub use data::{Batch, Data, DataError, Misfit, misfit, unmatched};
 pub use engine::{Engine, NamedRow, NotRun, Outcome, Reports, TableRows, Tables, WrittenRows};
 pub use experiment::{Experiment, Side, new_sources};
 pub use inference::typed_by_rows;

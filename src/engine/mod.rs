@@ -42,7 +42,7 @@ pub use operators::{
 };
 pub use persist::PersistError;
 pub use platform::Behaviour;
-pub use record::{json, ordered, record, typed, value};
+pub use record::{json, misfit, ordered, record, typed, value};
 pub use row::{Row, Rows};
 pub use scan::contents;
 pub use session::Session;

@@ -19,6 +19,34 @@ pub fn value(json: &Json, data_type: &DataType) -> Value {
     convert(json, data_type).unwrap_or(Value::Null)
 }
 
+/// The first value of a record that does not fit its column's type: the column, the value, and the type that it should have.
+pub fn misfit<'a>(record: &'a Record, fields: &'a [Field]) -> Option<(&'a Field, &'a Json, &'a DataType)> {
+    fields.iter().find_map(|field| {
+        let (value, data_type) = misfit_within(member(record, &field.name)?, &field.data_type)?;
+        Some((field, value, data_type))
+    })
+}
+
+fn misfit_within<'a>(json: &'a Json, data_type: &'a DataType) -> Option<(&'a Json, &'a DataType)> {
+    match (json, data_type) {
+        (Json::Null, _) => None,
+        (Json::Array(items), DataType::Array { element, .. }) => {
+            items.iter().find_map(|item| misfit_within(item, element))
+        }
+        (Json::Object(members), DataType::Map { value, .. }) => {
+            members.values().find_map(|item| misfit_within(item, value))
+        }
+        (Json::Object(members), DataType::Struct(fields)) => {
+            misfit(members, fields).map(|(_, value, data_type)| (value, data_type))
+        }
+        // No JSON value is one of these.
+        (_, DataType::Null | DataType::CalendarInterval | DataType::DayTimeInterval | DataType::YearMonthInterval) => {
+            None
+        }
+        _ => convert(json, data_type).is_none().then_some((json, data_type)),
+    }
+}
+
 fn convert(json: &Json, data_type: &DataType) -> Option<Value> {
     if json.is_null() {
         return None;
