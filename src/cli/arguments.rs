@@ -432,9 +432,14 @@ fn rules() -> Command {
         .long("markdown")
         .value_name("DIR")
         .value_hint(ValueHint::DirPath)
-        .conflicts_with("coverage")
+        .conflicts_with_all(["coverage", "kinds"])
         .help("Write a page of Markdown a rule, and an index");
-    Command::new("rules").about("Lists the rules").arg(markdown).arg(
+    let kinds = Arg::new("kinds")
+        .long("kinds")
+        .action(ArgAction::SetTrue)
+        .conflicts_with("coverage")
+        .help("List the kinds of change that a rule may answer to, with their facts");
+    Command::new("rules").about("Lists the rules").arg(markdown).arg(kinds).arg(
         Arg::new("coverage")
             .long("coverage")
             .action(ArgAction::SetTrue)

@@ -2,7 +2,7 @@
 
 use super::{Failure, Outcome, output};
 use crate::report::safe;
-use crate::rules::{CoveredBy, RuleBook, explain, markdown};
+use crate::rules::{CoveredBy, RuleBook, explain, kinds_text, markdown};
 use clap::ArgMatches;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,6 +11,10 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let book = book()?;
     if args.get_flag("coverage") {
         return coverage(&book);
+    }
+    if args.get_flag("kinds") {
+        output::print(&kinds_text(&book))?;
+        return Ok(Outcome::Clean);
     }
     if let Some(folder) = args.get_one::<String>("markdown") {
         return pages(&book, Path::new(folder));

@@ -13,6 +13,7 @@ mod remedy;
 mod rule;
 mod symbols;
 mod template;
+mod vocabulary;
 
 pub use assess::{Assessment, FlowAssessment, assess, findings_of, losses};
 pub use book::RuleBook;
@@ -23,6 +24,7 @@ pub use explain::{RuleText, explain, markdown};
 pub use remedy::{CodeLanguage, Remedy, RemedyBook, RenderedRemedy};
 pub use rule::{Claim, ClaimedEffect, Exception, Rule};
 pub use template::Template;
+pub use vocabulary::{kinds_markdown, kinds_text};
 
 use crate::model::{Effect, FullRefresh, Place, QualifiedName, Severity};
 

@@ -130,4 +130,20 @@ fn every_link_of_the_built_site_leads_somewhere() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-crate::tests![every_link_leads_somewhere, every_chapter_stands_in_the_summary, every_command_shown_is_known; ignored: every_link_of_the_built_site_leads_somewhere];
+/// `PIPELINT_BLESS=1` writes the page; the command prints the same kinds and facts.
+fn the_page_of_kinds_is_the_registry() {
+    let book = pipelint::rules::RuleBook::embedded().expect("the rules");
+    let expected = pipelint::rules::kinds_markdown(&book);
+    let page = root().join("docs/src/kinds.md");
+    if std::env::var_os("PIPELINT_BLESS").is_some() {
+        std::fs::write(&page, &expected).expect("the page can be written");
+    }
+    assert_eq!(read(&page), expected, "see PIPELINT_BLESS");
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_pipelint")).args(["rules", "--kinds"]).output();
+    let printed = String::from_utf8(out.expect("pipelint runs").stdout).expect("text");
+    for name in expected.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()) {
+        assert!(printed.lines().any(|line| line == name || line.starts_with(&format!("{name} "))), "{name}");
+    }
+}
+
+crate::tests![the_page_of_kinds_is_the_registry, every_link_leads_somewhere, every_chapter_stands_in_the_summary, every_command_shown_is_known; ignored: every_link_of_the_built_site_leads_somewhere];
