@@ -238,7 +238,7 @@ impl Walk<'_> {
         let state_type = if state.complete { DataType::Struct(state.fields) } else { DataType::Unknown };
         let mut value = vec![Field::new("groupState", state_type)];
         if has_timeout(&function.time_mode) {
-            value.push(Field::new("timeoutTimestamp", DataType::Long));
+            value.push(Field::not_null("timeoutTimestamp", DataType::Long));
         }
         let name = match function.operator.as_ref() {
             "applyInPandasWithState" => "applyInPandasWithState",
@@ -265,8 +265,7 @@ fn key_field(key: &Expr, not_null: &NotNull) -> Field {
         Expr::Attribute(a) => column_field(a, not_null),
         other => {
             let (data_type, nullable) = typed(other);
-            // The struct of a time window is declared nullable (`TimeWindow.dataType`).
-            let nullable = nullable || is_time_window(other);
+            let nullable = if is_time_window(other) { overlaps(other) } else { nullable };
             let name = match other {
                 Expr::Call(call) if is_time_window(other) => call.function.to_string(),
                 _ => name_of(other),
@@ -310,6 +309,12 @@ fn buffer(call: &Call) -> Vec<Field> {
 
 fn is_time_window(expr: &Expr) -> bool {
     matches!(expr, Expr::Call(call) if matches!(call.function.as_ref(), "window" | "session_window"))
+}
+
+/// A row falls into several windows: their structs come out of an `Expand`, whose columns are declared nullable. One window a row
+/// is a struct of a projection, which is never NULL (`TimeWindowing`).
+fn overlaps(window: &Expr) -> bool {
+    matches!(window, Expr::Call(call) if matches!(call.args.as_slice(), [_, duration, slide, ..] if duration != slide))
 }
 
 fn is_session(expr: &Expr) -> bool {
