@@ -1,6 +1,7 @@
 //! Plain streaming jobs that change, on Spark 4.3: what `worker.py` saw, told as the product tells an experiment.
 
 use super::case::Case;
+use super::checkpoints::{self, Keep};
 use super::pipelines::{record_of, side};
 use super::record::Record;
 use super::worker::Worker;
@@ -15,9 +16,9 @@ use std::collections::BTreeMap;
 
 /// # Errors
 /// Why the case could not be run to its end.
-pub fn run(worker: &mut Worker, case: &Case) -> Result<Record, String> {
+pub fn run(worker: &mut Worker, case: &Case, keep: Option<&Keep>) -> Result<Record, String> {
     let (before, after) = (side(case, "before")?.reading.analysis, side(case, "after")?.reading.analysis);
-    let answer = worker.ask("stream", case)?;
+    let answer = worker.ask("stream", case, keep)?;
     let (runs, moments) = (&answer["spark"], &answer["rows"]);
     let tables = |moment: &str| tables([&before, &after], &moments[moment]);
     let mut outcome = Outcome {
@@ -34,6 +35,9 @@ pub fn run(worker: &mut Worker, case: &Case) -> Result<Record, String> {
     outcome.checkpoints = flows(&before).into_iter().map(|(_, checkpoint, _)| checkpoint).collect();
     let observed = observe(&before, &after, &outcome);
     let version = answer["version"].as_str().unwrap_or_default().to_owned();
+    if let Some(keep) = keep {
+        keep.write(case, &version, &checkpoints::met(&outcome))?;
+    }
     Ok(record_of(version, &observed, &outcome))
 }
 

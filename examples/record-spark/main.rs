@@ -6,12 +6,15 @@
 //! is written into their `case.yaml` and `spark.jsonl`; what differs from an older record is told. `--all` takes the others
 //! too; a filter is a part of a case's name. `--check` writes nothing and fails where Spark does not do what is recorded; records
 //! of older inputs are left out and told. `--sample N` takes about N cases that hang on the commit, or on
-//! `PIPELINT_SPARK_SAMPLE`; after `PIPELINT_SPARK_SECONDS` no further case is begun. Spark is installed where it is missing
+//! `PIPELINT_SPARK_SAMPLE`; `--checkpoints DIR` keeps the small files of the checkpoints as fixtures, with what the changed code
+//! met on them, and writes no record; `--spark VERSION` runs streaming jobs on another Spark. After `PIPELINT_SPARK_SECONDS` no
+//! further case is begun. Spark is installed where it is missing
 //! (`.ci/spark`); each vehicle has one JVM for all its cases.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports as it goes")]
 
 mod case;
+mod checkpoints;
 mod jobs;
 mod pipelines;
 mod record;
@@ -38,6 +41,10 @@ struct Options {
     check: bool,
     sample: Option<usize>,
     filters: Vec<String>,
+    /// Checkpoints go there as fixtures, and no record is written.
+    checkpoints: Option<PathBuf>,
+    /// Another version of Spark than the vehicle's own, for streaming jobs.
+    spark: Option<String>,
     /// No case is begun after it.
     until: Option<Instant>,
 }
@@ -71,6 +78,8 @@ fn options() -> Result<Options, String> {
         check: false,
         sample: None,
         filters: Vec::new(),
+        checkpoints: None,
+        spark: None,
         until: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -82,8 +91,12 @@ fn options() -> Result<Options, String> {
                 let count = arguments.next().and_then(|count| count.parse().ok());
                 options.sample = Some(count.ok_or("--sample needs a number of cases")?);
             }
+            "--checkpoints" => options.checkpoints = arguments.next().map(PathBuf::from),
+            "--spark" => options.spark = arguments.next(),
             other if other.starts_with('-') => {
-                return Err(format!("unknown option {other}; there are --all, --check and --sample N"));
+                return Err(format!(
+                    "unknown option {other}; there are --all, --check, --sample N, --checkpoints DIR and --spark VERSION"
+                ));
             }
             filter => options.filters.push(filter.to_owned()),
         }
@@ -130,6 +143,7 @@ fn groups(options: &Options) -> Result<Vec<(Vehicle, Vec<Case>)>, String> {
             tell_stale(&stale);
             fresh
         }
+        _ if options.checkpoints.is_some() => stale.into_iter().chain(fresh).collect(),
         (false, true) => stale.into_iter().chain(fresh).collect(),
         (false, false) => stale,
     };
@@ -180,7 +194,7 @@ fn run_group(options: &Options, vehicle: Vehicle, cases: &[Case], tally: &Mutex<
         let started = Instant::now();
         let result = match runner.take() {
             Some(running) => Ok(running),
-            None => Runner::start(&options.root, vehicle),
+            None => Runner::start(&options.root, vehicle, options.spark.as_deref(), options.checkpoints.as_deref()),
         };
         let result = result.and_then(|mut running| {
             let record = running.run(case);
@@ -195,6 +209,9 @@ fn run_group(options: &Options, vehicle: Vehicle, cases: &[Case], tally: &Mutex<
 
 /// Writes the record where that is asked for; gives what differs from the one before.
 fn settle(options: &Options, case: &Case, record: &Record) -> Result<Option<Vec<String>>, String> {
+    if options.checkpoints.is_some() {
+        return Ok(None);
+    }
     let known = Record::known(case);
     let differences = known.as_ref().map(|known| known.differences(record));
     // A flow that could not be judged this time takes nothing away from what was seen before.

@@ -1,13 +1,14 @@
 //! Changes of declarative pipelines on real Spark: the product's own experiment, with one server for all cases.
 
 use super::case::Case;
+use super::checkpoints::{self, Keep};
 use super::record::Record;
 use super::steps;
 use pipelint::analyze::Analysis;
 use pipelint::confirm::spark::{RevisionCode, Server, Settings, Spark};
 use pipelint::confirm::{
-    Data, Deployment, Engine, Experiment, FlowObservation, Mini, NamedRow, Observed, Outcome, TableRows, deployed,
-    generated, observe, sources,
+    Data, Deployment, Engine, Experiment, FlowObservation, Mini, NamedRow, NotRun, Observed, Outcome, TableRows,
+    deployed, generated, observe, sources,
 };
 use pipelint::engine::{UpdateKind, json};
 use pipelint::frontend::ParseCache;
@@ -27,6 +28,7 @@ pub struct Pipelines {
     /// As records name it: Spark's version, and the format's.
     format_version: Option<String>,
     server: Option<Server>,
+    keep: Option<Keep>,
 }
 
 pub struct Side {
@@ -36,7 +38,11 @@ pub struct Side {
 
 impl Pipelines {
     pub fn new(settings: Settings, spark_version: (u32, u32), format_version: Option<String>) -> Self {
-        Pipelines { settings, spark_version, format_version, server: None }
+        Pipelines { settings, spark_version, format_version, server: None, keep: None }
+    }
+
+    pub fn keeping(self, keep: Option<Keep>) -> Self {
+        Pipelines { keep, ..self }
     }
 
     /// # Errors
@@ -55,7 +61,14 @@ impl Pipelines {
         };
         let code = |side: &Side| side.reading.project.code.clone();
         let (code_before, code_after) = (code(&before), code(&after));
-        let between = |hands: &mut pipelint::confirm::spark::Hands<'_>| steps::apply(case, hands);
+        let between = |hands: &mut pipelint::confirm::spark::Hands<'_>| {
+            steps::apply(case, hands)?;
+            match &self.keep {
+                Some(keep) => checkpoints::copy_small_files(&hands.storage, &keep.of(case).join("checkpoints"))
+                    .map_err(|reason| NotRun { reason }),
+                None => Ok(()),
+            }
+        };
         let spark = Spark::new(
             self.settings.clone(),
             vec![
@@ -70,8 +83,13 @@ impl Pipelines {
             Some(format) => format!("{} with {format}", spark.installation.spark),
             None => spark.installation.spark.clone(),
         };
+        let replaced = spark.substitutions();
         self.server = spark.into_server();
         let mut outcome = outcome.map_err(|error| error.reason)?;
+        // What stood for a source of the code is not what the code reads.
+        if let Some(keep) = self.keep.as_ref().filter(|_| replaced.is_empty()) {
+            keep.write(case, &version, &checkpoints::met(&outcome))?;
+        }
         outcome.attribute(&Mini::default().outcome(&experiment, &data));
         let observed = observe(experiment.before, experiment.after, &outcome);
         Ok(record_of(version, &observed, &outcome))

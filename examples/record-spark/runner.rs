@@ -1,6 +1,7 @@
 //! What runs the cases of a vehicle: one JVM, started with the first case.
 
 use super::case::{Case, Vehicle};
+use super::checkpoints::Keep;
 use super::jobs;
 use super::pipelines::Pipelines;
 use super::record::Record;
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 pub enum Runner {
     /// Batch writes, and jobs on Iceberg.
-    Cases(Worker),
-    Jobs(Worker),
+    Cases(Worker, Option<Keep>),
+    Jobs(Worker, Option<Keep>),
     Pipelines(Box<Pipelines>),
 }
 
@@ -27,7 +28,13 @@ impl Runner {
     ///
     /// # Errors
     /// What could not be installed or started.
-    pub fn start(root: &Path, vehicle: Vehicle) -> Result<Runner, String> {
+    pub fn start(
+        root: &Path,
+        vehicle: Vehicle,
+        spark: Option<&str>,
+        checkpoints: Option<&Path>,
+    ) -> Result<Runner, String> {
+        let keep = |own: &str| checkpoints.map(|folder| Keep { folder: folder.to_owned(), spark: own.to_owned() });
         let worker = |spark: &str, arguments: &[(&str, String)]| {
             let environment = environment(root, spark)?;
             Worker::start(root, &environment, arguments)
@@ -35,24 +42,27 @@ impl Runner {
         let memory_catalog = || script(root, "memory-catalog");
         let catalog = |name: &str| ("--catalog", name.to_owned());
         Ok(match vehicle {
-            Vehicle::Files => Runner::Cases(worker("4.3", &[catalog("in-memory")])?),
-            Vehicle::Hive => Runner::Cases(worker("4.3", &[catalog("hive")])?),
+            Vehicle::Files => Runner::Cases(worker("4.3", &[catalog("in-memory")])?, None),
+            Vehicle::Hive => Runner::Cases(worker("4.3", &[catalog("hive")])?, None),
             Vehicle::Iceberg => {
-                let packages = packages(root, "iceberg", "3.5")?;
-                Runner::Cases(worker("3.5", &[catalog("iceberg"), ("--packages", packages)])?)
+                let version = spark.unwrap_or("3.5");
+                let packages = packages(root, "iceberg", version)?;
+                Runner::Cases(worker(version, &[catalog("iceberg"), ("--packages", packages)])?, keep(version))
             }
             Vehicle::Jobs => {
-                let jar = memory_catalog()?;
-                Runner::Jobs(worker("4.3", &[catalog("in-memory"), ("--memory-catalog", jar)])?)
+                let version = spark.unwrap_or("4.3");
+                // The catalog is built for the newest Spark.
+                let jar = if version == "4.3" { memory_catalog()? } else { String::new() };
+                Runner::Jobs(worker(version, &[catalog("in-memory"), ("--memory-catalog", jar)])?, keep(version))
             }
-            Vehicle::Pipelines => Runner::Pipelines(Box::new(pipelines(root, "4.3", &[], None)?)),
+            Vehicle::Pipelines => Runner::Pipelines(Box::new(pipelines(root, "4.3", &[], None)?.keeping(keep("4.3")))),
             Vehicle::InMemory => {
                 let conf = [
                     ("spark.jars", memory_catalog()?),
                     ("spark.sql.catalog.spark_catalog", "pipelint.SessionCatalog".to_owned()),
                     ("spark.sql.sources.default", "delta".to_owned()),
                 ];
-                Runner::Pipelines(Box::new(pipelines(root, "4.3", &conf, None)?))
+                Runner::Pipelines(Box::new(pipelines(root, "4.3", &conf, None)?.keeping(keep("4.3"))))
             }
             Vehicle::Delta => {
                 let packages = packages(root, "delta", "4.1")?;
@@ -65,7 +75,7 @@ impl Runner {
                     ("spark.databricks.delta.snapshotPartitions", "1".to_owned()),
                     ("spark.databricks.delta.stats.collect", "false".to_owned()),
                 ];
-                Runner::Pipelines(Box::new(pipelines(root, "4.1", &conf, version)?))
+                Runner::Pipelines(Box::new(pipelines(root, "4.1", &conf, version)?.keeping(keep("4.1"))))
             }
         })
     }
@@ -74,8 +84,8 @@ impl Runner {
     /// Why the case could not be run to its end.
     pub fn run(&mut self, case: &Case) -> Result<Record, String> {
         match self {
-            Runner::Cases(worker) => worker.run(case),
-            Runner::Jobs(worker) => jobs::run(worker, case),
+            Runner::Cases(worker, keep) => worker.run(case, keep.as_ref()),
+            Runner::Jobs(worker, keep) => jobs::run(worker, case, keep.as_ref()),
             Runner::Pipelines(pipelines) => pipelines.run(case),
         }
     }

@@ -32,6 +32,7 @@ class Engine:
         from pyspark.sql import SparkSession
 
         self.base = base
+        self.memory_catalog = bool(options.memory_catalog)
         self.box, self.lake = os.path.join(base, "box"), os.path.join(base, "ice", "db")
         self.warehouse = os.path.join(base, "warehouse")
         scratch = os.path.join(base, "scratch")

@@ -64,6 +64,15 @@ class IcebergStore:
             tables[name] = rows_of(lambda: session.read.parquet(os.path.join("out", name)))
         return tables
 
+    def source_facts(self, sources):
+        """What can still be read of each source: its snapshots that the current one follows from."""
+        session, facts = self.engine.session(), {}
+        for name in sorted(sources & set(os.listdir(self.engine.lake))):
+            kept = "SELECT snapshot_id FROM ice.db.{0}.history WHERE is_current_ancestor INTERSECT SELECT snapshot_id FROM ice.db.{0}.snapshots"
+            ids = [row.snapshot_id for row in session.sql(kept.format(name)).collect()]
+            facts[f"ice.db.{name}"] = {"snapshots": sorted(ids)}
+        return facts
+
     def forget_results(self, sources):
         for name in set(os.listdir(self.engine.lake)) - sources:
             shutil.rmtree(os.path.join(self.engine.lake, name))
@@ -85,8 +94,9 @@ class FolderStore:
         session = self.engine.session()
         for row in session.sql("SHOW TABLES").collect():
             session.sql(f"DROP TABLE `{row.tableName}`")
-        session.sql("DROP NAMESPACE IF EXISTS mem.db CASCADE")
-        session.sql("CREATE NAMESPACE mem.db")
+        if self.engine.memory_catalog:
+            session.sql("DROP NAMESPACE IF EXISTS mem.db CASCADE")
+            session.sql("CREATE NAMESPACE mem.db")
         emptied(self.engine.box)
 
     def folder(self, source):
@@ -108,9 +118,12 @@ class FolderStore:
         for name in sorted(os.listdir(out)) if os.path.isdir(out) else []:
             # Spark reads what the sink's log lists.
             tables[name] = rows_of(lambda: session.read.json(f"file://{out}/{name}"))
-        for row in session.sql("SHOW TABLES IN mem.db").collect():
+        for row in session.sql("SHOW TABLES IN mem.db").collect() if self.engine.memory_catalog else []:
             tables[row.tableName] = rows_of(lambda: session.table(f"mem.db.{row.tableName}"))
         return tables
+
+    def source_facts(self, _sources):
+        return {}
 
     def code(self, text):
         """The job with its folders below the working folder, and its tables ready for any columns."""

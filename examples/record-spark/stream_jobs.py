@@ -25,6 +25,8 @@ class StreamJob:
 
     # Whether the jobs wait for their query, or end with its start.
     waits_itself = True
+    # Where the working folder is copied to before the changed job runs on it.
+    keep = None
 
     def __init__(self, engine, folder, store):
         self.engine, self.folder, self.store = engine, folder, store
@@ -59,6 +61,14 @@ class StreamJob:
             path = os.path.join(self.folder, "data", batch, f"{name}.json")
             if os.path.exists(path):
                 self.store.load(source, path, batch)
+
+    def keep_checkpoints(self):
+        if self.keep:
+            shutil.rmtree(self.keep, ignore_errors=True)
+            shutil.copytree(self.engine.box, self.keep)
+            facts = self.store.source_facts(self.source_names())
+            with open(os.path.join(os.path.dirname(self.keep), "source-facts.json"), "w") as file:
+                json.dump(facts, file, indent=2)
 
     def results(self):
         return self.store.results(self.source_names())
@@ -144,6 +154,7 @@ class ExperimentCase(StreamJob):
         before, resumed_1 = self.run_job("before"), self.results()
         self.create("after")
         self.load("batch2", "after")
+        self.keep_checkpoints()
         after, resumed = self.run_job("after"), self.results()
         self.wipe()
         self.create("after")
@@ -185,6 +196,7 @@ class IcebergCase(StreamJob):
         if not self.steps.get("no_batch2"):
             self.load("batch2", "after")
         self.apply("after_batch2", "after")
+        self.keep_checkpoints()
         refused = self.run_job("after")
         resumed, source_now = self.results(), self.source_now()
         self.store.forget_results(self.source_names())

@@ -1,6 +1,6 @@
 """Runs cases one after the other: a JSON request a line on standard input, a JSON answer a line on standard output.
 
-Request: {"kind": "batch" | "iceberg-stream" | "stream", "case": FOLDER}. Answer: {"version", "spark": {...}, "rows": ...}, or
+Request: {"kind": "batch" | "iceberg-stream" | "stream", "case": FOLDER, "keep": FOLDER or null for the checkpoints}. Answer: {"version", "spark": {...}, "rows": ...}, or
 {"failed": why} where this program, not the case, went wrong. What the code under test prints does not reach standard output.
 """
 import argparse
@@ -48,7 +48,9 @@ def answer(engine, request):
     signal.alarm(SECONDS_A_CASE)
     kinds = {"batch": BatchCase, "iceberg-stream": IcebergCase, "stream": ExperimentCase}
     try:
-        outcome, rows = kinds[request["kind"]](engine, request["case"]).run()
+        case = kinds[request["kind"]](engine, request["case"])
+        case.keep = request.get("keep")
+        outcome, rows = case.run()
         return {"version": engine.version(), "spark": outcome, "rows": rows}
     except Exception:
         return {"failed": traceback.format_exc()[-2000:]}

@@ -1,6 +1,7 @@
 //! `worker.py` in an environment of `.ci/spark`: cases as requests, what Spark did as answers.
 
 use super::case::Case;
+use super::checkpoints::{Keep, copy_small_files};
 use super::record::Record;
 use serde_json::{Value as Json, json};
 use std::io::{BufRead, BufReader, Write};
@@ -41,28 +42,36 @@ impl Worker {
 
     /// # Errors
     /// Why the case could not be run to its end.
-    pub fn run(&mut self, case: &Case) -> Result<Record, String> {
+    pub fn run(&mut self, case: &Case, keep: Option<&Keep>) -> Result<Record, String> {
         let kind = if case.is_batch() { "batch" } else { "iceberg-stream" };
-        let answer = self.ask(kind, case)?;
+        let answer = self.ask(kind, case, keep)?;
         let version = answer.get("version").and_then(Json::as_str).unwrap_or_default().to_owned();
         let outcome = answer.get("spark").and_then(Json::as_object).cloned().unwrap_or_default();
+        if let Some(keep) = keep {
+            keep.write(case, &version, &Json::Object(outcome.clone()))?;
+        }
         let rows = answer.get("rows").and_then(Json::as_array).cloned().unwrap_or_default();
         Ok(Record { version, outcome, rows })
     }
 
     /// # Errors
     /// Why the case could not be run to its end.
-    pub fn ask(&mut self, kind: &str, case: &Case) -> Result<Json, String> {
-        let request = json!({ "kind": kind, "case": case.folder });
+    pub fn ask(&mut self, kind: &str, case: &Case, keep: Option<&Keep>) -> Result<Json, String> {
+        let request =
+            json!({ "kind": kind, "case": case.folder, "keep": keep.map(|keep| keep.of(case).join("whole")) });
         let requests = self.requests.as_mut().ok_or("the worker has ended")?;
         writeln!(requests, "{request}").map_err(|error| error.to_string())?;
         let mut line = String::new();
         self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
         let answer: Json = serde_json::from_str(&line).map_err(|_| "Spark did not start, or ended".to_owned())?;
-        match answer.get("failed").and_then(Json::as_str) {
-            Some(failed) => Err(failed.to_owned()),
-            None => Ok(answer),
+        if let Some(failed) = answer.get("failed").and_then(Json::as_str) {
+            return Err(failed.to_owned());
         }
+        if let Some(kept) = keep.map(|keep| keep.of(case)) {
+            copy_small_files(&kept.join("whole"), &kept.join("checkpoints"))?;
+            std::fs::remove_dir_all(kept.join("whole")).map_err(|error| error.to_string())?;
+        }
+        Ok(answer)
     }
 }
 
