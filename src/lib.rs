@@ -8,6 +8,7 @@
 //! - [`project`]: which files make up which pipeline.
 //! - [`frontend`]: SQL, Python and notebooks, lowered to datasets, flows and plans.
 //! - [`analyze`]: names, types, canonical form, signatures.
+//! - [`checkpoint`]: what a real checkpoint folder holds: offsets, operators, state schemas.
 //! - [`graph`]: what reads what, over all pipelines of a revision.
 //! - [`diff`]: typed changes between two analysed revisions.
 //! - [`rules`]: what a change is claimed to do, and the remedies.
@@ -30,6 +31,7 @@
 pub mod alternative;
 pub mod analyze;
 pub mod backfill;
+pub mod checkpoint;
 pub mod cli;
 pub mod confirm;
 pub mod diff;

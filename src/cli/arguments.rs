@@ -18,6 +18,7 @@ pub fn command() -> Command {
         .arg(color())
         .arg(quiet())
         .subcommand(diff())
+        .subcommand(check())
         .subcommand(baseline())
         .subcommand(lint())
         .subcommand(plan())
@@ -74,6 +75,42 @@ fn diff() -> Command {
         ))
         .args(confirmation_options())
         .args(spark_options())
+        .args(checkpoint_options())
+}
+
+fn check() -> Command {
+    let [checkpoints, source_facts] = checkpoint_options();
+    let revision = Arg::new("revision").long("revision").value_name("REV|PATH");
+    let what_to_copy = Arg::new("what-to-copy").long("what-to-copy").action(ArgAction::SetTrue);
+    Command::new("check")
+        .about("Compares real checkpoints with the code that is to resume from them")
+        .after_help(EXIT_CODES)
+        .arg(checkpoints.required_unless_present("what-to-copy"))
+        .arg(source_facts)
+        .arg(revision.help("Revision or folder of the code [default: working tree]"))
+        .arg(what_to_copy.help("Print which files of a checkpoint are read, with commands to copy them"))
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .value_name("URL")
+                .requires("what-to-copy")
+                .help("Where the checkpoint lies, for the commands of --what-to-copy"),
+        )
+        .args(analysis_options())
+        .args(report_options("As of `pipelint diff`"))
+}
+
+/// Real checkpoints, and what is known of their sources.
+fn checkpoint_options() -> [Arg; 2] {
+    let checkpoints = Arg::new("checkpoints").long("checkpoints").value_name("DIR").value_hint(ValueHint::DirPath);
+    let facts = Arg::new("source-facts").long("source-facts").value_name("FILE").value_hint(ValueHint::FilePath);
+    [
+        checkpoints
+            .help("A pipeline's storage, a query's checkpoint, or a folder of such: what runs, as far as they say"),
+        facts.requires("checkpoints").help(
+            "What the sources of the checkpoints are now: by name `table_id`, `oldest` and `newest`, in YAML or JSON",
+        ),
+    ]
 }
 
 fn baseline() -> Command {
@@ -422,6 +459,14 @@ fn show() -> Command {
                 .long("unresolved")
                 .action(ArgAction::SetTrue)
                 .help("List only what could not be resolved, with what would resolve it"),
+        )
+        .arg(
+            Arg::new("checkpoint")
+                .long("checkpoint")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .conflicts_with_all(["flow", "revision", "unresolved"])
+                .help("Show what a real checkpoint holds, instead of the code"),
         )
         .arg(allow_empty())
         .args(analysis_options())

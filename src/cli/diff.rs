@@ -18,8 +18,11 @@ pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let formats = formats(args)?;
     let folder = folder(args);
     let comparison = comparison(args, &folder)?;
-    let options =
-        reading::Options { spark: spark::options(args)?, ..options(args, &folder, comparison.after.as_ref())? };
+    let options = reading::Options {
+        checkpoints: super::check::checkpoints(args, &folder, false)?,
+        spark: spark::options(args)?,
+        ..options(args, &folder, comparison.after.as_ref())?
+    };
     let quiet = args.get_flag("quiet");
     // Spark tells its own progress.
     let progress = Progress::start("comparing", quiet || options.spark.is_some());

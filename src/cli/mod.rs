@@ -4,6 +4,7 @@
 
 mod arguments;
 mod baseline;
+mod check;
 mod completions;
 mod demo;
 mod diff;
@@ -92,6 +93,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(matches: &clap::ArgMatches) -> Result<Outcome, Failure> {
     match matches.subcommand() {
         Some(("diff", args)) => diff::run(args),
+        Some(("check", args)) => check::run(args),
         Some(("baseline", args)) => baseline::run(args),
         Some(("demo", args)) => demo::run(args),
         Some(("show", args)) => show::run(args),

@@ -2,10 +2,11 @@
 
 use super::{Failure, Outcome, diff, output};
 use crate::analyze::Analysis;
+use crate::checkpoint;
 use crate::frontend::ParseCache;
 use crate::model::shell;
 use crate::reading;
-use crate::report::{safe, show};
+use crate::report::{self, safe, show};
 use crate::revision;
 use clap::ArgMatches;
 use std::path::Path;
@@ -25,6 +26,12 @@ fn unknown_flow(name: &str, folder: &Path, analysis: &Analysis) -> Failure {
 
 pub fn run(args: &ArgMatches) -> Result<Outcome, Failure> {
     let folder = diff::folder(args);
+    if let Some(named) = args.get_one::<String>("checkpoint") {
+        let held = checkpoint::read(&super::check::read(named, &folder)?);
+        let as_json = args.get_one::<String>("format").is_some_and(|format| format == "json");
+        output::print(&if as_json { report::checkpoint::json(&held) } else { report::checkpoint::text(&held) })?;
+        return Ok(Outcome::Clean);
+    }
     let target = args.get_one::<String>("revision").map(String::as_str);
     let tree = revision::open_one(target, &folder).map_err(diff::failure)?;
     let options = diff::analysis_options(args, &folder, tree.as_ref())?;

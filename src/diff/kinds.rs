@@ -176,6 +176,8 @@ pub const FACTS: &[(&str, &str)] = &[
     ("error_class", "text: error class that the engine would give"),
     ("error", "text: its message"),
     ("path", "text: the file that cannot be read"),
+    ("file", "text: the file or folder of a checkpoint"),
+    ("related", "flag: another flow of the same table has a checkpoint that nothing resumes from"),
     ("concerned", "text: the table or pipeline that stood there"),
     ("was_broken", "flag: the same error stood there before"),
     ("property", "text: name of the table property"),
@@ -286,6 +288,12 @@ kinds! {
     "checkpoint-location-changed": "a streaming query's checkpoint path changed" ["before", "after"];
     "output-mode-changed": "a streaming query's output mode changed" ["before", "after"];
     "write-target-changed": "a streaming query writes elsewhere on the same checkpoint" ["before", "after"];
+    "checkpoint-refused": "a restart on the checkpoint as it is would fail" ["error_class", "error", "file"];
+    "checkpoint-undecided": "the checkpoint does not say enough, or says something that is not known, to tell what a restart does" ["reason", "file"];
+    "checkpoint-missing": "a flow that the code has and of which there is no checkpoint" ["related", "removed"];
+    "checkpoint-orphaned": "a checkpoint that no flow of the code resumes from" ["file"];
+    "checkpoint-differs": "what runs is not the revision that is compared with: its checkpoint says something else" ["error", "file"];
+    "source-position-lost": "the source can no longer give what follows the checkpoint's offset" ["source", "before", "after", "file"];
     "flow-invalid": "the platform would reject the new query, even from nothing" ["error_class", "error", "was_broken"];
     // Sources
     "source-added": "another streaming source inside a query" ["source", "position", "named", "joined", "self_union"];

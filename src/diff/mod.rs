@@ -13,6 +13,7 @@ mod configuration;
 mod context;
 mod dataset;
 mod definition;
+pub mod deployed;
 mod flow;
 mod identity;
 pub mod kinds;

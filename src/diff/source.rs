@@ -303,6 +303,35 @@ pub fn kind(source: &SourceAspect) -> String {
     }
 }
 
+/// Names that somebody may know a source by.
+pub fn names(source: &SourceAspect) -> Vec<String> {
+    match &source.source {
+        Source::Table(name) | Source::ChangeFeed(name) => vec![name.to_string(), name.key()],
+        Source::Files { path, .. } => vec![path.clone()],
+        Source::Connector { .. } => Vec::new(),
+    }
+}
+
+/// Kinds of offsets (`OffsetForm::kind`) that this source may have written; none where its format is not known.
+pub fn offset_kinds(side: Side, source: &SourceAspect) -> Option<&'static [&'static str]> {
+    match &source.source {
+        Source::Files { auto_loader: true, .. } => Some(&["auto-loader", "files"]),
+        Source::ChangeFeed(_) => Some(&["delta"]),
+        Source::Connector { format } => match format.as_str() {
+            "rate" | "socket" => Some(&["rate"]),
+            "rate-micro-batch" => Some(&["rate-micro-batch"]),
+            "kafka" => Some(&["kafka"]),
+            _ => None,
+        },
+        Source::Table(_) | Source::Files { .. } => match format_of(side, source)?.as_str() {
+            "delta" => Some(&["delta"]),
+            "iceberg" => Some(&["iceberg"]),
+            format if FILE_FORMATS.contains(&format) => Some(&["files"]),
+            _ => None,
+        },
+    }
+}
+
 /// What makes two reads reads of one source: the folder where it is known, else the canonical text without the number of the
 /// read; for a connector its format, whose topics and servers are compared as options.
 fn identity(side: Side, source: &SourceAspect) -> String {

@@ -6,6 +6,7 @@ mod catalog;
 mod cdc;
 mod checkpoint;
 mod delta;
+pub mod deployed;
 mod deployment;
 mod effort;
 mod error;

@@ -9,6 +9,7 @@ mod acceptance;
 pub use acceptance::{Side, accept};
 
 use crate::analyze::{Analysis, analyze};
+use crate::checkpoint::{CheckpointFiles, SourceFacts};
 use crate::confirm::Data;
 use crate::confirm::spark::{PipelineCode, Settings};
 use crate::engine::Effort;
@@ -35,8 +36,19 @@ pub struct Options {
     pub confirm_seconds: Option<u64>,
     /// Run the code of both revisions on Apache Spark too.
     pub spark: Option<SparkOptions>,
+    /// Real checkpoints to compare with.
+    pub checkpoints: Option<Checkpoints>,
     /// Findings that are accepted already.
     pub baseline: Option<Baseline>,
+}
+
+/// What runs, as far as its checkpoints say.
+pub struct Checkpoints {
+    pub files: CheckpointFiles,
+    /// What is known of their sources as they are now.
+    pub facts: SourceFacts,
+    /// They are the before side: both trees are one.
+    pub alone: bool,
 }
 
 /// How real Apache Spark is asked.

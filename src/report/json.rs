@@ -31,6 +31,10 @@ fn value(report: &Report) -> Value {
         "unresolved": report.unresolved.iter().map(unresolved).collect::<Vec<_>>(),
         "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
     });
+    if let (false, Value::Object(members)) = (report.checkpoints.is_empty(), &mut value) {
+        let checkpoints = report.checkpoints.iter().map(super::checkpoint::verdict).collect::<Vec<_>>();
+        members.insert("checkpoints".to_owned(), checkpoints.into());
+    }
     if let (Some(run), Value::Object(members)) = (&report.spark, &mut value) {
         members.insert("spark".to_owned(), spark(report, run));
     }

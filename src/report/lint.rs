@@ -46,6 +46,7 @@ pub fn as_report(report: &LintReport) -> Report {
         flows.push(verdict(report, subject, &Place::unknown(), findings));
     }
     Report {
+        checkpoints: Vec::new(),
         before: Side { label: String::new() },
         after: Side { label: report.revision.clone() },
         platform: report.platform,

@@ -4,6 +4,7 @@
 //! Whatever came out of a repository is made harmless for the format it goes to.
 
 pub mod backfill;
+pub mod checkpoint;
 mod diagram;
 mod github;
 mod gitlab;

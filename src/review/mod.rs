@@ -3,6 +3,7 @@
 //! Runs the road from one end to the other: project, frontend, analyze, diff, rules, impact, confirm. No terminal, no files
 //! beside the trees.
 
+mod deployed;
 mod scripts;
 mod settle;
 mod unread;
@@ -55,7 +56,11 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         let keys = keys.chain(b.project.code.iter_mut().map(|code| &mut code.key));
         keys.filter(|key| **key == old).for_each(|key| key.clone_from(&new));
     }
-    let difference = diff(&b.analysis, &a.analysis);
+    let mut difference = diff(&b.analysis, &a.analysis);
+    let checkpoints = options.checkpoints.as_ref().map(|checkpoints| {
+        let before = (!checkpoints.alone).then_some(&b.analysis);
+        deployed::judge(checkpoints, before, &a.analysis, &mut difference)
+    });
     let (book, mut diagnostics) = rule_book(after, &a.project);
     let mut further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
     further.extend(unread);
@@ -68,7 +73,8 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         !kinds::OF_ONE_REVISION.contains(&kind)
     }));
     let scripts = scripts::worsened((before, &b), (after, &a), &book, options, &cache);
-    let experiment = experiment(&difference, &commits, scripts_beside.scripts, options);
+    let alone = options.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.alone);
+    let experiment = experiment(&difference, &commits, scripts_beside.scripts, options).filter(|_| !alone);
     let confirmed = experiment.as_ref().map(|experiment| confirm::confirm(&b.analysis, &a.analysis, experiment));
     let spark = on_spark((before, &b), (after, &a), experiment.as_ref(), options, confirmed.as_ref());
     let (spark, seen) = spark.unzip();
@@ -96,7 +102,7 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     diagnostics.extend(moved_submodules(before, after));
     let diagnostics = remarks(b.diagnostics, diagnostics);
     let mut report = Report {
-        before: Side { label: before.label().to_owned() },
+        before: Side { label: if alone { deployed_label(options) } else { before.label().to_owned() } },
         after: Side { label: after.label().to_owned() },
         platform: platform(&a.analysis, &b.analysis, options),
         pipelines: difference.pipelines.len(),
@@ -111,12 +117,18 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
         fail_on: a.project.configs.iter().find_map(|config| config.fail_on),
         lineage: Lineage::new(&b.analysis, &a.analysis),
         spark,
+        checkpoints: checkpoints.unwrap_or_default(),
         rules: BTreeMap::new(),
         texts: Texts::default(),
     };
     report.rules = rule_texts(&book, report.findings.iter().chain(&report.scripts));
-    report.texts = texts(before, after, &report);
+    report.texts = texts(before, after, options, &report);
     Examination { report, before: b.analysis, after: a.analysis, difference, alternatives, book }
+}
+
+fn deployed_label(options: &Options) -> String {
+    let files = options.checkpoints.as_ref().map(|checkpoints| checkpoints.files.label());
+    format!("checkpoints in {}", files.unwrap_or_default())
 }
 
 fn platform(after: &Analysis, before: &Analysis, options: &Options) -> Platform {
@@ -326,6 +338,9 @@ fn told(
 ) -> Option<Confirmation> {
     match (pair.status, ran, &options.confirm) {
         (FlowStatus::Unchanged, _, _) if assessed.findings.is_empty() => None,
+        _ if options.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.alone) => {
+            Some(Confirmation::not_run("the checkpoint itself was compared; it holds no rows"))
+        }
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
         (_, Some(_), _) if !assessed.confirmable => Some(Confirmation::not_run(if effect == Effect::Unknown {
             "it rests on a value that is known only at run time"
@@ -402,13 +417,19 @@ fn moved_submodules(before: &dyn Tree, after: &dyn Tree) -> Vec<Diagnostic> {
 }
 
 /// The texts that the report's places stand in.
-fn texts(before: &dyn Tree, after: &dyn Tree, report: &Report) -> Texts {
+fn texts(before: &dyn Tree, after: &dyn Tree, options: &Options, report: &Report) -> Texts {
     let mut texts = Texts::default();
+    let files = options.checkpoints.as_ref().map(|checkpoints| &checkpoints.files);
     for (revision, span) in report.places() {
         let tree = match revision {
             Revision::Before => before,
             Revision::After => after,
         };
+        let stored = files.filter(|_| revision == Revision::Before);
+        if let Some(text) = stored.and_then(|files| files.text(&span.path)) {
+            texts.add(revision, &span.path, || Some(text));
+            continue;
+        }
         texts.add(revision, &span.path, || text::shown(tree, &span.path));
     }
     texts

@@ -4,12 +4,14 @@
 //! A [`Report`] is plain data; it is made in `review` and printed by `report`. What it comes to (the worst effect, the headline's
 //! outcome, the exit code) is computed here alone, so that no two formats can differ.
 
+mod checkpoint;
 mod flow;
 mod headline;
 mod lineage;
 mod remark;
 mod texts;
 
+pub use checkpoint::{CheckpointFlow, CheckpointSource, CheckpointVerdict, Resumption, SchemaPair};
 pub use flow::{Confirmation, Contradiction, EngineName, Equality, FlowVerdict, SparkVerdict, column_list};
 pub use headline::counted;
 pub use lineage::{Lineage, LineageEdge, LineageNode, Presence, Standing, standings};
@@ -86,6 +88,8 @@ pub struct Report {
     pub fail_on: Option<Severity>,
     /// What reads what, in both revisions.
     pub lineage: Lineage,
+    /// Checkpoints that were read, by path.
+    pub checkpoints: Vec<CheckpointVerdict>,
     /// The run of Apache Spark, where it was asked.
     pub spark: Option<SparkRun>,
     /// The rules behind the findings, by id.

@@ -87,6 +87,7 @@ mod action;
 mod backfill;
 mod batch_cases;
 mod cases;
+mod checkpoints;
 mod claims;
 mod cli;
 mod docs;
@@ -138,6 +139,7 @@ fn main() -> ExitCode {
         backfill::tests(),
         batch_cases::tests(),
         cases::tests(),
+        checkpoints::tests(),
         claims::tests(),
         cli::tests(),
         docs::tests(),

@@ -7,7 +7,7 @@
 mod aggregate;
 mod function;
 mod join;
-mod stored;
+pub(super) mod stored;
 
 use super::change::Change;
 use super::comparison::{Comparison, Explained, surplus, terms};
@@ -28,7 +28,8 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
                 streaming.flat_map(|a| a.groupings.iter().chain(&a.aggregates)).map(|piece| piece.term.clone()),
             );
         }
-        return compare_names(comparison, old, new, &before, &after);
+        let sources_changed = comparison.before.streams().len() != comparison.after.streams().len();
+        return compare_names(&comparison.after.pipeline.key, sources_changed, old, new);
     }
     let (b, a) = (Operators::of(comparison, true), Operators::of(comparison, false));
     // State formats are pinned by the checkpoint: stored types that follow an edited setting do not come true.
@@ -56,31 +57,44 @@ pub fn compare(comparison: &Comparison, explained: &mut Explained) -> Vec<Change
                 .map(|(p, q)| function::compare(comparison, x, p, q, &types, explained)),
         };
         let found = found.unwrap_or_default();
-        if found.is_empty() && types.known && !types.equal && !pinned {
-            changes.push(
-                Change::new("state-types-changed", &comparison.after.pipeline.key)
-                    .fact("operator", x.name.as_ref())
-                    .fact("store", types.store.clone())
-                    .fact("types_before", types.before.clone())
-                    .fact("types_after", types.after.clone())
-                    .places(&x.place, &y.place),
-            );
+        if found.is_empty() && !pinned {
+            changes.extend(compare_types(&comparison.after.pipeline.key, x, y, &types));
         }
         changes.extend(found);
     }
     changes
 }
 
+/// Known types of one operator's state that differ.
+pub(super) fn compare_types(
+    pipeline: &str,
+    old: &StatefulOperator,
+    new: &StatefulOperator,
+    types: &Types,
+) -> Option<Change> {
+    (types.known && !types.equal).then(|| {
+        Change::new("state-types-changed", pipeline)
+            .fact("operator", new.name.as_ref())
+            .fact("store", types.store.clone())
+            .fact("types_before", types.before.clone())
+            .fact("types_after", types.after.clone())
+            .places(&old.place, &new.place)
+    })
+}
+
 /// The id → name map differs, which a restart refuses whatever else changed.
-fn compare_names(
-    comparison: &Comparison,
+pub(super) fn compare_names(
+    pipeline: &str,
+    sources_changed: bool,
     old: &[StatefulOperator],
     new: &[StatefulOperator],
-    before: &[String],
-    after: &[String],
 ) -> Vec<Change> {
-    let pipeline = comparison.after.pipeline.key.as_str();
-    let (removed, added) = (surplus(after, before), surplus(before, after));
+    let names = |operators: &[StatefulOperator]| operators.iter().map(|o| o.name.to_string()).collect::<Vec<_>>();
+    let (before, after) = (names(old), names(new));
+    if before == after {
+        return Vec::new();
+    }
+    let (removed, added) = (surplus(&after, &before), surplus(&before, &after));
     let place = |operators: &[StatefulOperator], name: &str| {
         operators.iter().find(|o| o.name.as_ref() == name).map(|o| o.place.clone()).unwrap_or_default()
     };
@@ -97,7 +111,6 @@ fn compare_names(
                 .places(&place(old, gone), &place(new, came))
         })
         .collect();
-    let sources_changed = comparison.before.streams().len() != comparison.after.streams().len();
     changes.extend(added.iter().skip(exchanged).map(|name| {
         lists(Change::new("stateful-operator-added", pipeline))
             .fact("operator", name.as_str())

@@ -5,7 +5,7 @@ use crate::diff::column::same_type;
 use crate::model::{DataType, Schema, StateStoreSchema, StatefulOperator};
 
 /// What a restart would compare of one operator.
-pub(super) struct Types {
+pub struct Types {
     pub equal: bool,
     pub known: bool,
     /// The first store that differs, and its types.
@@ -19,7 +19,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    pub(super) fn of(old: &StatefulOperator, new: &StatefulOperator) -> Self {
+    pub fn of(old: &StatefulOperator, new: &StatefulOperator) -> Self {
         let mut types = Types {
             equal: true,
             known: true,

@@ -1,5 +1,6 @@
 //! The report for a terminal: the verdict first, one line a table, the findings with their places, the counts at the end.
 
+mod checkpoints;
 mod downstream;
 mod findings;
 mod input;
@@ -43,6 +44,7 @@ pub fn render(report: &Report, style: Style) -> String {
     );
     let _ = writeln!(out, "\n{}", wrap::hanging(&headline(report, paint), style.width, 2));
     verdicts::write(&mut out, report, style, paint);
+    checkpoints::write(&mut out, report, style, paint);
     findings::write(&mut out, report, style, paint);
     downstream::write(&mut out, report, style, paint);
     scripts::write(&mut out, report, style, paint);
