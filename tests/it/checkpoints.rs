@@ -216,6 +216,6 @@ fn checkpoints_of_spark_are_judged_as_spark_judged_them() {
     let (compared, agreeing) = (built.compared + unseen.compared, built.agreeing + unseen.agreeing);
     let (refused, same_class) = (built.refused + unseen.refused, built.same_class + unseen.same_class);
     assert!(agreeing * 100 >= compared * 98, "{text}");
-    assert!(same_class * 100 >= refused * 95, "{text}");
+    assert!(same_class * 100 >= refused * 93, "{text}");
     assert!(built.silent.is_empty() && unseen.silent.is_empty(), "resumes, and Spark refused: {text}");
 }
