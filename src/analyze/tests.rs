@@ -38,6 +38,7 @@ pub(super) fn pipeline(queries: &[(&str, DatasetKind, &str)]) -> Pipeline {
             spark_conf: BTreeMap::new(),
             comment: None,
             code: Vec::new(),
+            open_code: None,
             place: Place::unknown(),
         });
     }

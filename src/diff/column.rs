@@ -90,7 +90,8 @@ fn compare_column(
             .fact("nondeterministic", is_nondeterministic(&new.term) && !is_nondeterministic(&old.term));
         return Some(change.places(&old.place, &new.place));
     }
-    (old.name != new.name).then(|| {
+    // A column that is known from its use alone has the source's own name, whatever its letter case in the code.
+    (old.name != new.name && comparison.aspects.complete).then(|| {
         let change = Change::new("column-case-changed", pipeline).values(old.name.as_str(), new.name.as_str());
         change.places(&old.place, &new.place)
     })

@@ -17,14 +17,25 @@ pub fn unexplained(old: Side, new: Side) -> Option<Change> {
     (!edited.is_empty()).then(|| Change::new("query-changed", &new.pipeline.key).fact("edited", edited))
 }
 
+/// Both plans are equal as far as they are known, they rest on what is known only at run time, and the code behind them is not the
+/// same: nothing proves the queries equal.
+pub fn open_code(old: Side, new: Side) -> Option<Change> {
+    if old.flow.open_code == new.flow.open_code {
+        return None;
+    }
+    let code = new.flow.code.iter().find(|unit| !old.flow.code.iter().any(|other| other.content == unit.content));
+    let place = code.map_or(&new.flow.place, |unit| &unit.place);
+    Some(Change::new("open-code-changed", &new.pipeline.key).places(&old.flow.place, place))
+}
+
 fn differing<const N: usize>(parts: [(&'static str, bool); N]) -> Vec<&'static str> {
     parts.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
 }
 
 fn flow_differences(old: &Flow, new: &Flow) -> Vec<&'static str> {
-    // Names pair flows, queries are compared as terms, configuration setting by setting; comments and the code that built a flow
-    // decide no row.
-    let Flow { name: _, target: _, kind, plan: _, spark_conf: _, comment: _, code: _, place: _ } = old;
+    // Names pair flows, queries are compared as terms, configuration setting by setting, open code last; comments and the code
+    // that built a flow decide no row.
+    let Flow { name: _, target: _, kind, plan: _, spark_conf: _, comment: _, code: _, open_code: _, place: _ } = old;
     match (kind, &new.kind) {
         (FlowKind::AutoCdc(old), FlowKind::AutoCdc(new)) | (FlowKind::AutoCdcOnce(old), FlowKind::AutoCdcOnce(new)) => {
             cdc_differences(old, new)

@@ -62,6 +62,9 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
             let edited = edited(&old.analyzed.aspects, &new.analyzed.aspects);
             changes.push(Change::new("materialized-view-changed", &new.pipeline.key).fact("edited", edited));
         }
+        if changes.is_empty() {
+            changes.extend(definition::open_code(old, new));
+        }
         return changes;
     }
     if old.dataset.is_some_and(|dataset| dataset.kind == DatasetKind::MaterializedView) {
@@ -81,6 +84,9 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
     }
     if changes.is_empty() {
         changes.extend(definition::unexplained(old, new));
+    }
+    if changes.is_empty() {
+        changes.extend(definition::open_code(old, new));
     }
     changes
 }

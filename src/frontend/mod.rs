@@ -6,6 +6,7 @@
 mod cache;
 mod collisions;
 pub mod comments;
+mod functions;
 mod jobs;
 pub mod origin;
 mod pyspark;
@@ -15,13 +16,13 @@ mod targets;
 
 /// Expressions of plans and writes, replaced.
 pub(crate) mod rewrite {
-    pub(crate) use super::python::frames::{replace_in_plan, replace_in_write};
+    pub(crate) use super::python::frames::{replace, replace_in_plan, replace_in_write};
 }
 
 pub use cache::ParseCache;
 pub use jobs::{Script, jobs};
 
-use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, QualifiedName, Unresolved, Workspace};
+use crate::model::{Dataset, Diagnostic, DiagnosticLevel, Flow, Opaque, QualifiedName, Unresolved, Workspace};
 use crate::project::{Language, Project, SourceFile, Unit};
 use crate::revision::{Tree, text};
 use origin::Origin;
@@ -34,6 +35,8 @@ use std::sync::Arc;
 pub struct Definitions {
     pub datasets: Vec<Dataset>,
     pub flows: Vec<Flow>,
+    /// Functions that queries of the pipeline may call, by name.
+    pub functions: Vec<Opaque>,
     /// Table properties set outside the definition (`ALTER … SET TBLPROPERTIES`).
     pub properties: Vec<(QualifiedName, BTreeMap<String, String>)>,
     pub unresolved: Vec<Unresolved>,
@@ -100,12 +103,13 @@ fn with_text(context: &SourceContext, define: impl FnOnce(&SourceContext, &str) 
 
 fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definitions>>) {
     let mut pipeline = unit.pipeline;
-    let mut properties = Vec::new();
+    let (mut properties, mut functions) = (Vec::new(), Vec::new());
     for definitions in files {
         let definitions = Arc::unwrap_or_clone(definitions);
         pipeline.datasets.extend(definitions.datasets);
         pipeline.flows.extend(definitions.flows);
         properties.extend(definitions.properties);
+        functions.extend(definitions.functions);
         workspace.diagnostics.extend(definitions.diagnostics);
         workspace.unresolved.extend(definitions.unresolved.into_iter().map(|unresolved| Unresolved {
             pipeline: unresolved.pipeline.or_else(|| Some(pipeline.key.clone())),
@@ -123,6 +127,7 @@ fn add_pipeline(workspace: &mut Workspace, unit: Unit, files: Vec<Arc<Definition
             }
         }
     }
+    functions::bind(&mut pipeline, functions);
     workspace.diagnostics.extend(collisions::separate(&mut pipeline));
     targets::complete(&mut pipeline);
     workspace.pipelines.push(pipeline);

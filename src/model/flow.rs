@@ -104,6 +104,9 @@ pub struct Flow {
     pub comment: Option<String>,
     /// Repository functions that built this flow (factories, helpers), nearest first; how a far edit reaches it.
     pub code: Vec<CodeUnit>,
+    /// Content of all code behind the definition, where the definition rests on a value that is known only at run time: what the
+    /// plan then holds is not the whole of it, and two revisions are equal only if their code is. None where the plan is whole.
+    pub open_code: Option<u64>,
     /// Where the flow is defined (decorator, statement).
     pub place: Place,
 }

@@ -155,6 +155,7 @@ impl<'a> Run<'a> {
             spark_conf: BTreeMap::new(),
             comment: None,
             code: Vec::new(),
+            open_code: None,
             place: Place::unknown(),
         });
         let analysis = analyze(Workspace { pipelines: vec![pipeline], ..Workspace::default() });

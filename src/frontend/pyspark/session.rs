@@ -4,7 +4,7 @@ use super::{frame, option_text, reader, types, window};
 use crate::frontend::python::interpret::{Eval, Interpreter};
 use crate::frontend::python::sql_text;
 use crate::frontend::python::value::{Arguments, List, Partial, Reader, Udf, Value};
-use crate::model::{DataType, Expr, Field, Node, Place, Plan, Schema};
+use crate::model::{DataType, Expr, Field, Node, Opaque, Place, Plan, Schema};
 use std::rc::Rc;
 
 /// Attributes of library objects that are Spark values themselves.
@@ -47,10 +47,14 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
             if name.is_some() && !rest.positional.is_empty() {
                 rest.positional.remove(0);
             }
-            if let Some(Value::Udf(udf)) = rest.positional.first() {
-                return Ok(Some(Value::Udf(udf.clone())));
+            let registered = match rest.positional.first() {
+                Some(Value::Udf(udf)) => Some(Value::Udf(udf.clone())),
+                _ => super::functions::call(interpreter, "udf", &rest)?,
+            };
+            if let (Some(name), Some(Value::Udf(udf))) = (name.as_ref().and_then(Value::render_string), &registered) {
+                register_function(interpreter, &name, udf, &arguments.place);
             }
-            return super::functions::call(interpreter, "udf", &rest);
+            return Ok(registered);
         }
         "spark.catalog.tableExists" | "spark.catalog.listTables" | "spark.catalog.listColumns" => {
             let reason = "what the catalog holds is only known at run time";
@@ -235,6 +239,21 @@ fn holds_unknown(value: &Value, depth: u32) -> bool {
         Value::Dict(dict) => dict.borrow().items.iter().any(|(_, item)| holds_unknown(item, depth)),
         _ => false,
     }
+}
+
+/// What a query calls by name from here on.
+fn register_function(interpreter: &mut Interpreter<'_>, name: &str, udf: &Udf, place: &Place) {
+    let (content, code) = interpreter.code_of(&udf.function);
+    interpreter.registry.functions.push(Opaque {
+        name: name.into(),
+        reason: "".into(),
+        content,
+        args: Vec::new(),
+        data_type: udf.returns.clone(),
+        deterministic: udf.deterministic,
+        code,
+        place: place.clone(),
+    });
 }
 
 /// A DataFrame of rows that the code makes at run time.

@@ -5,7 +5,7 @@ use super::interpret::{Interpreter, header_place};
 use super::syntax::{Fingerprint, Token};
 use super::value::{Arguments, Class, Function, Value};
 use crate::frontend::pyspark::opaque;
-use crate::model::{CodeUnit, Opaque, Place, Span};
+use crate::model::{CodeUnit, Opaque, Place, Plan, Span};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,6 +46,13 @@ impl std::hash::Hasher for Fnv {
     }
 }
 
+/// A plan's content, whatever its frames are numbered.
+fn plan(plan: &Plan, hash: &mut Fnv) {
+    let mut plan = plan.clone();
+    super::frames::normalize(&mut plan);
+    std::hash::Hash::hash(&plan, hash);
+}
+
 pub fn of_text(text: &str) -> u64 {
     let mut hash = Fnv::new();
     hash.text(text);
@@ -61,6 +68,14 @@ struct Reach {
     visiting: Vec<usize>,
     units: Vec<Reached>,
     budget: u64,
+    /// Decorators count as code too.
+    decorators: bool,
+}
+
+impl Reach {
+    fn new(decorators: bool) -> Self {
+        Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS, decorators }
+    }
 }
 
 enum Reached {
@@ -95,7 +110,7 @@ impl Contents {
     /// Content of a call's arguments.
     pub fn of_arguments(&mut self, arguments: &Arguments) -> u64 {
         let mut hash = Fnv::new();
-        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        let mut reach = Reach::new(false);
         for value in &arguments.positional {
             self.value(value, &mut hash, &mut reach, MAX_DEPTH);
         }
@@ -109,7 +124,7 @@ impl Contents {
     /// Content of a value, in few letters.
     pub fn of_value(&self, value: &Value) -> String {
         let mut hash = Fnv::new();
-        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        let mut reach = Reach::new(false);
         Contents.value(value, &mut hash, &mut reach, MAX_DEPTH);
         format!("{:08x}", (hash.0 >> 32) ^ (hash.0 & 0xffff_ffff))
     }
@@ -168,7 +183,10 @@ impl Contents {
             Value::Float(number) => hash.number(number.to_bits()),
             Value::Bool(flag) => hash.text(if *flag { "True" } else { "False" }),
             Value::External(path) => hash.text(path),
-            Value::Unknown(unknown) => hash.text(&unknown.name),
+            Value::Unknown(unknown) => {
+                hash.text(&unknown.name);
+                hash.number(unknown.content);
+            }
             Value::Choice(choice) => {
                 hash.text(&choice.name);
                 for option in &choice.options {
@@ -187,7 +205,19 @@ impl Contents {
                 hash.text(name);
                 self.value(receiver, hash, reach, depth);
             }
-            other => hash.text(other.type_name()),
+            Value::Frame(frame) => plan(&frame.plan, hash),
+            Value::Grouped(grouped) => {
+                hash.text("grouped");
+                plan(&grouped.frame.plan, hash);
+            }
+            Value::Writer(writer) => self.value(&writer.frame, hash, reach, depth),
+            Value::Slice(parts) => parts.iter().for_each(|part| self.value(part, hash, reach, depth)),
+            Value::Super { instance, .. } => self.value(instance, hash, reach, depth),
+            Value::Module(module) => hash.text(&module.name),
+            Value::SortKey(key) => std::hash::Hash::hash(key, hash),
+            Value::Window(window) => std::hash::Hash::hash(window, hash),
+            Value::Field(field) => std::hash::Hash::hash(field, hash),
+            Value::None | Value::Reader(_) | Value::StateHandle(_) => hash.text(value.type_name()),
         }
     }
 
@@ -199,7 +229,12 @@ impl Contents {
         reach.units.push(Reached::Function(function.clone()));
         reach.visiting.push(key);
         let definition = function.definition.clone();
-        let content = self.tokens(&definition.fingerprint, &function.closure, reach, depth);
+        let mut content = self.tokens(&definition.fingerprint, &function.closure, reach, depth);
+        if reach.decorators {
+            let mut hash = Fnv(content);
+            hash.number(self.tokens(&definition.decoration, &function.closure, reach, depth));
+            content = hash.0;
+        }
         reach.visiting.pop();
         content
     }
@@ -269,10 +304,23 @@ impl Contents {
 }
 
 impl Interpreter<'_> {
+    /// Content of all code that a query function reaches, decorators and the values of its variables included.
+    pub fn content_behind(&mut self, query: &Value) -> u64 {
+        let mut hash = Fnv::new();
+        Contents.value(query, &mut hash, &mut Reach::new(true), MAX_DEPTH);
+        hash.0
+    }
+
+    /// Content of the file that a place is in.
+    pub fn content_of_file(&self, place: &Place) -> u64 {
+        let text = place.span().and_then(|span| self.files.data(&span.path)).unwrap_or_default();
+        super::syntax::content(&text).map_or_else(|| of_text(&text), |fingerprint| Contents.own(&fingerprint))
+    }
+
     /// Content of a function or class and the units it reaches, itself first.
     pub fn code_of(&mut self, value: &Value) -> (u64, Vec<CodeUnit>) {
         let mut contents = Contents;
-        let mut reach = Reach { visiting: Vec::new(), units: Vec::new(), budget: MAX_TOKENS };
+        let mut reach = Reach::new(false);
         let mut hash = Fnv::new();
         contents.value(value, &mut hash, &mut reach, MAX_DEPTH);
         let mut units: Vec<CodeUnit> = Vec::new();

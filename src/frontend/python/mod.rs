@@ -82,6 +82,7 @@ pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache, modules: &Modules)
         let mut all = Definitions {
             datasets,
             flows,
+            functions: std::mem::take(&mut interpreter.registry.functions),
             properties: Vec::new(),
             unresolved: std::mem::take(&mut interpreter.registry.unresolved),
             diagnostics: std::mem::take(&mut interpreter.diagnostics),
@@ -89,6 +90,7 @@ pub fn load(unit: &Unit, tree: &dyn Tree, cache: &ParseCache, modules: &Modules)
         for cell in std::mem::take(&mut interpreter.sql_cells) {
             all.datasets.extend(cell.datasets);
             all.flows.extend(cell.flows);
+            all.functions.extend(cell.functions);
             all.properties.extend(cell.properties);
             all.unresolved.extend(cell.unresolved);
             all.diagnostics.extend(cell.diagnostics);

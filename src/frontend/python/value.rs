@@ -131,8 +131,9 @@ pub struct Function {
     pub source: Rc<SourceText>,
     /// Class the method was defined in, for `super()`.
     pub owner: RefCell<Option<Rc<Class>>>,
-    /// A UDF made of it, kept on the function by `@udf`.
     pub kind: Cell<MethodKind>,
+    /// A decorator that is not followed was applied to it: what a call of it gives is not certain.
+    pub is_wrapped: Cell<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -483,6 +484,17 @@ impl Value {
                 | Value::Dict(_)
                 | Value::Set(_)
         )
+    }
+
+    /// It is known only at run time, or one of several under an unknown condition.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Value::Unknown(_) | Value::Choice(_) => true,
+            Value::Str(text) => text.symbolic,
+            Value::List(list) | Value::Set(list) => list.borrow().open,
+            Value::Dict(dict) => dict.borrow().open,
+            _ => false,
+        }
     }
 
     /// Python's truth, where it can be told.

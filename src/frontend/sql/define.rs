@@ -3,7 +3,7 @@
 use super::statements::{Session, Statement, parse_statements};
 use super::{Context, Problems};
 use crate::frontend::Definitions;
-use crate::model::{BatchWrite, DiagnosticLevel, Place, Platform, WriteOperation, WriteTarget};
+use crate::model::{BatchWrite, DiagnosticLevel, Opaque, Place, Platform, WriteOperation, WriteTarget};
 
 /// Datasets, flows and problems of one text; the session carries `SET` and `USE` on to the next text of the same notebook.
 pub fn define(text: &str, context: &Context, session: &mut Session) -> Definitions {
@@ -26,6 +26,10 @@ pub fn define(text: &str, context: &Context, session: &mut Session) -> Definitio
                 } else {
                     outside(&what, true, &place, &mut problems);
                 }
+            }
+            Statement::Function(function) => {
+                outside(&format!("CREATE FUNCTION {}", function.name), true, &place, &mut problems);
+                definitions.functions.push(Opaque { place, ..function });
             }
             Statement::Other { what, matters } => outside(&what, matters, &place, &mut problems),
             Statement::Query(_) => outside("a query", false, &place, &mut problems),

@@ -36,6 +36,7 @@ use crate::model::{
 use lower::{CurrentNamespace, Lowering};
 use parse::{SyntaxError, parse_lexemes};
 use sqlparser::parser::Parser;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tokens::{Lexed, lex, pair, span_of};
 
@@ -44,21 +45,34 @@ use tokens::{Lexed, lex, pair, span_of};
 pub struct Context<'a> {
     pub origin: Origin,
     pub pipeline: Option<&'a Pipeline>,
+    /// What `SET` statements give to `${name}`, over the pipeline's configuration.
+    settings: BTreeMap<String, String>,
 }
 
 static NO_CONFIGURATION: BTreeMap<String, String> = BTreeMap::new();
 
 impl<'a> Context<'a> {
     pub fn new(origin: Origin) -> Self {
-        Context { origin, pipeline: None }
+        Context { origin, ..Context::default() }
     }
 
     pub fn in_pipeline(origin: Origin, pipeline: &'a Pipeline) -> Self {
-        Context { origin, pipeline: Some(pipeline) }
+        Context { origin, pipeline: Some(pipeline), settings: BTreeMap::new() }
     }
 
-    fn configuration(&self) -> &BTreeMap<String, String> {
-        self.pipeline.map_or(&NO_CONFIGURATION, |pipeline| &pipeline.configuration)
+    fn configuration(&self) -> Cow<'_, BTreeMap<String, String>> {
+        let configuration = self.pipeline.map_or(&NO_CONFIGURATION, |pipeline| &pipeline.configuration);
+        if self.settings.is_empty() {
+            return Cow::Borrowed(configuration);
+        }
+        let mut all = configuration.clone();
+        all.extend(self.settings.clone());
+        Cow::Owned(all)
+    }
+
+    /// The same place of the same pipeline, where `SET` gives these values.
+    fn with_settings(&self, settings: BTreeMap<String, String>) -> Self {
+        Context { settings, ..self.clone() }
     }
 
     /// The value of `:name`.

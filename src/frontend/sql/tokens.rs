@@ -62,7 +62,7 @@ fn narrow(n: u64) -> u32 {
 
 /// Tokenizes a text; positions are those of the file that the context's origin names.
 pub(super) fn lex(text: &str, context: &Context) -> Lexed {
-    let prepared = prepare(text, context.configuration());
+    let prepared = prepare(text, &context.configuration());
     let mut buffer = Vec::new();
     let outcome = Tokenizer::new(&SparkDialect, &prepared.text).tokenize_with_location_into_buf(&mut buffer);
     let place_of = |location: Location| original(location, &prepared, context);

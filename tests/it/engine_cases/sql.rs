@@ -191,6 +191,7 @@ fn query(world: &World, plan: Plan) -> Rows {
         spark_conf: BTreeMap::new(),
         comment: None,
         code: Vec::new(),
+        open_code: None,
         place: Place::unknown(),
     });
     let analysis = analyze(Workspace { pipelines: vec![pipeline], ..Workspace::default() });

@@ -78,6 +78,7 @@ fn pipeline(expressions: &[Recorded]) -> Pipeline {
             spark_conf: BTreeMap::new(),
             comment: None,
             code: Vec::new(),
+            open_code: None,
             place: Place::unknown(),
         });
     }

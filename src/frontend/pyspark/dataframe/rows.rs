@@ -57,11 +57,8 @@ pub(super) fn method(
             })?
         }
         "sample" | "sampleBy" => {
-            let shown: Vec<String> = positional
-                .iter()
-                .chain(arguments.keywords.iter().map(|(_, value)| value))
-                .map(|value| interpreter.short(value))
-                .collect();
+            let named = arguments.keywords.iter().map(|(key, value)| format!("{key}={}", interpreter.identity(value)));
+            let shown: Vec<String> = positional.iter().map(|value| interpreter.identity(value)).chain(named).collect();
             let description = shown.join(", ").into();
             derive(interpreter, frame, place, |input| Node::Sample { description, input })?
         }

@@ -8,8 +8,8 @@ use crate::frontend::python::interpret::Eval;
 use crate::frontend::python::interpret::{Interpreter, Stop, header_place};
 use crate::frontend::python::value::{Arguments, Decorated, Function, Value};
 use crate::model::{
-    CodeUnit, Dataset, DatasetKind, Expectation, Flow, FlowKind, Node, Place, Plan, Platform, QualifiedName, Schema,
-    StreamWrite, Unresolved,
+    CodeUnit, Dataset, DatasetKind, Expectation, Flow, FlowKind, Node, Opaque, Place, Plan, Platform, QualifiedName,
+    Schema, StreamWrite, Unresolved,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,16 +54,29 @@ struct Registered {
     /// Functions that ran while its query was built.
     helpers: Vec<Rc<Function>>,
     condition: Option<String>,
+    /// Its definition rests on a value that is known only at run time.
+    is_open: bool,
 }
 
 #[derive(Default)]
 pub struct Registry {
     datasets: Vec<DatasetDraft>,
     flows: Vec<Registered>,
+    /// Functions that SQL text may call, by name.
+    pub functions: Vec<Opaque>,
     pub unresolved: Vec<Unresolved>,
 }
 
 impl Registry {
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// The flows registered since there were `count` rest on a value that is known only at run time.
+    pub fn open_flows_from(&mut self, count: usize) {
+        self.flows.iter_mut().skip(count).for_each(|flow| flow.is_open = true);
+    }
+
     pub fn add_expectations(&mut self, dataset: usize, expectations: &[Expectation]) {
         if let Some(draft) = self.datasets.get_mut(dataset) {
             draft.dataset.expectations.extend(expectations.iter().cloned());
@@ -326,7 +339,9 @@ impl Interpreter<'_> {
         let query = function_of(&draft.query);
         let mut factories = self.active_functions();
         factories.retain(|function| query.as_ref().is_none_or(|q| !Rc::ptr_eq(q, function)));
-        let mut registered = Registered { draft, factories, helpers: Vec::new(), condition: self.condition() };
+        // A started query is made of everything that its script did so far.
+        let is_open = matches!(draft.kind, FlowKind::StreamJob(_)) && self.open_values > 0;
+        let mut registered = Registered { draft, factories, helpers: Vec::new(), condition: self.condition(), is_open };
         // Spark calls a query function when it is registered; Lakeflow when all files are loaded.
         if self.pipeline.platform == Platform::Spark {
             self.build(&mut registered);
@@ -339,9 +354,11 @@ impl Interpreter<'_> {
             return;
         }
         let outer = std::mem::take(&mut self.trace);
+        let open_values = self.open_values;
         let query = registered.draft.query.clone();
         registered.draft.plan = Some(self.query_plan(&query, &registered.draft.place));
         registered.helpers = std::mem::replace(&mut self.trace, outer);
+        registered.is_open |= self.open_values > open_values;
     }
 
     fn query_plan(&mut self, query: &Value, place: &Place) -> Plan {
@@ -411,6 +428,8 @@ pub fn finish(interpreter: &mut Interpreter<'_>) -> (Vec<Dataset>, Vec<Flow>) {
         registered.draft.dataset = registered.draft.dataset.map(|index| index + offset);
         flows.push(registered);
     }
+    interpreter.registry.functions = registry.functions;
+    interpreter.registry.functions.extend(more.functions);
     interpreter.registry.unresolved = registry.unresolved;
     interpreter.registry.unresolved.extend(more.unresolved);
     for registered in &flows {
@@ -532,6 +551,10 @@ fn flow(interpreter: &mut Interpreter<'_>, registered: Registered, datasets: &[D
         }
     }
     report_gaps(interpreter, &plan, &target);
+    let open_code = registered.is_open.then(|| match draft.kind {
+        FlowKind::StreamJob(_) => interpreter.content_of_file(&draft.place),
+        _ => interpreter.content_behind(&draft.query),
+    });
     Flow {
         name: draft.name,
         target,
@@ -540,6 +563,7 @@ fn flow(interpreter: &mut Interpreter<'_>, registered: Registered, datasets: &[D
         spark_conf: draft.spark_conf,
         comment: draft.comment,
         code,
+        open_code,
         place: draft.place,
     }
 }

@@ -112,6 +112,11 @@ impl Interpreter<'_> {
     }
 
     pub fn call(&mut self, callee: &Value, arguments: Arguments) -> Eval<Value> {
+        // What a library that is not modelled holds is a value of the run, where it is more than called.
+        let given = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, value)| value));
+        let is_open = |value: &&Value| matches!(value, Value::External(path) if !is_modelled(path));
+        let external = given.filter(is_open).count();
+        self.open_values += external as u64 + u64::from(arguments.open);
         self.deeper(|this| this.call_value(callee, arguments))
     }
 
@@ -236,6 +241,7 @@ impl Interpreter<'_> {
             self.trace.push(function.clone());
         }
         self.executed.insert(Arc::as_ptr(&function.definition) as usize);
+        self.open_values += u64::from(function.is_wrapped.get());
         let scope = Scope::new(ScopeKind::Function, Some(function.closure.clone()));
         self.bind_parameters(function, arguments, &scope);
         let outer = std::mem::replace(&mut self.source, function.source.clone());
@@ -339,4 +345,10 @@ impl Interpreter<'_> {
     pub fn partial(path: &str, arguments: Arguments) -> Value {
         Value::Partial(Rc::new(Partial { function: Value::external(path), arguments }))
     }
+}
+
+/// An object of Spark, of the pipeline library or of Python's own functions.
+fn is_modelled(path: &str) -> bool {
+    let root = path.split('.').next().unwrap_or(path);
+    matches!(root, "pyspark" | "builtins" | "spark" | "dbutils" | "sc") || dlt::is_library(path)
 }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 
 impl Interpreter<'_> {
     pub fn evaluate(&mut self, expression: &Expression, scope: &Rc<Scope>) -> Eval<Value> {
-        self.deeper(|this| this.evaluate_kind(expression, scope))
+        let value = self.deeper(|this| this.evaluate_kind(expression, scope))?;
+        self.open_values += u64::from(value.is_open());
+        Ok(value)
     }
 
     fn evaluate_kind(&mut self, expression: &Expression, scope: &Rc<Scope>) -> Eval<Value> {
@@ -302,6 +304,7 @@ impl Interpreter<'_> {
             source: self.source.clone(),
             owner: RefCell::new(None),
             kind: Cell::new(MethodKind::Plain),
+            is_wrapped: Cell::new(false),
         });
         if !definition.is_lambda() {
             self.defined.push(function.clone());

@@ -107,6 +107,8 @@ pub struct Interpreter<'a> {
     deciding: Option<Expr>,
     /// Unknown conditions under which code now runs.
     conditions: Vec<Arc<str>>,
+    /// How many expressions gave a value that is known only at run time.
+    pub open_values: u64,
     /// Loops over unknown sets that are being run once, for any element.
     templates: u32,
     /// Loops that are being run.
@@ -148,6 +150,7 @@ impl<'a> Interpreter<'a> {
             activations: Vec::new(),
             deciding: None,
             conditions: Vec::new(),
+            open_values: 0,
             templates: 0,
             loops: 0,
             open_loops: 0,

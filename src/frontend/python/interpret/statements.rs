@@ -2,11 +2,12 @@
 
 use super::{Eval, Interpreter, Stop};
 use crate::frontend::pyspark::batch::collected;
+use crate::frontend::python::content;
 use crate::frontend::python::scope::{Scope, Snapshot};
 use crate::frontend::python::syntax::{
     Case, Expression, ExpressionKind, FunctionDef, Handler, Statement, StatementKind,
 };
-use crate::frontend::python::value::{Arguments, Function, MethodKind, Value};
+use crate::frontend::python::value::{Arguments, Function, MethodKind, Unknown, Value};
 use crate::model::{Expr, Place, Way};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -48,7 +49,12 @@ impl Interpreter<'_> {
     fn statement_kind(&mut self, statement: &Statement, scope: &Rc<Scope>) -> Eval<Completion> {
         match &statement.kind {
             StatementKind::Expression(expression) => {
-                self.evaluate(expression, scope)?;
+                let value = self.evaluate(expression, scope)?;
+                if let (ExpressionKind::Call { function, .. }, Value::Unknown(result)) = (&expression.kind, &value)
+                    && let ExpressionKind::Attribute { value: object, .. } = &function.kind
+                {
+                    self.touch(object, &result.name, scope);
+                }
             }
             StatementKind::Assign { targets, value } => {
                 let value = self.evaluate(value, scope)?;
@@ -122,11 +128,13 @@ impl Interpreter<'_> {
             ExpressionKind::Name(name) => scope.assign(name.clone(), value),
             ExpressionKind::Attribute { value: object, name, .. } => {
                 let receiver = self.evaluate(object, scope)?;
+                self.touch(object, &format!(".{name} = {}", self.identity(&value)), scope);
                 self.assign_attribute(&receiver, name, value);
             }
             ExpressionKind::Subscript { value: object, index } => {
                 let receiver = self.evaluate(object, scope)?;
                 let index = self.evaluate(index, scope)?;
+                self.touch(object, &format!("[{}] = {}", self.identity(&index), self.identity(&value)), scope);
                 self.assign_item(&receiver, index, value)?;
             }
             ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => self.unpack(parts, &value, target, scope)?,
@@ -222,9 +230,19 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// Something was done to an object that is not known: it is another one from here on.
+    fn touch(&mut self, object: &Expression, what: &str, scope: &Rc<Scope>) {
+        let ExpressionKind::Name(name) = &object.kind else { return };
+        let Some(Value::Unknown(unknown)) = scope.lookup(name) else { return };
+        let content = content::of_text(&format!("{:016x} {what}", unknown.content));
+        let touched = self.note(Unknown { content, ..unknown.as_ref().clone() });
+        scope.assign(name.clone(), Value::Unknown(touched));
+    }
+
     /// Defines a function and applies its decorators, innermost first.
     fn define_function(&mut self, definition: &Arc<FunctionDef>, scope: &Rc<Scope>) -> Eval<()> {
         let mut value = self.function_value(definition, scope)?;
+        let (open_values, registered) = (self.open_values, self.registry.flow_count());
         for decorator in definition.decorators.iter().rev() {
             if let (Some(kind), Value::Function(function)) = (method_kind(decorator), &value) {
                 function.kind.set(kind);
@@ -234,11 +252,14 @@ impl Interpreter<'_> {
             // A decorator's place is the definition, from the first decorator to the parameters.
             let place = self.place(definition.header);
             value = match &callee {
-                Value::Unknown(_) => value,
+                Value::Unknown(_) => wrapped(value),
                 // Decorators of other libraries (`@cache`, `@retry`) leave what a function computes alone.
-                Value::External(path) if !knows_decorator(path) => value,
+                Value::External(path) if !knows_decorator(path) => wrapped(value),
                 _ => self.call(&callee, Arguments::of(vec![value], place))?,
             };
+        }
+        if self.open_values > open_values {
+            self.registry.open_flows_from(registered);
         }
         scope.assign(definition.name.clone(), value);
         Ok(())
@@ -720,4 +741,12 @@ pub fn header_place(interpreter: &Interpreter<'_>, function: &Rc<Function>) -> P
     span.line = range.line + source.line_offset;
     span.end_line = range.end_line + source.line_offset;
     Place::at(span)
+}
+
+/// The function under a decorator that is not followed.
+fn wrapped(value: Value) -> Value {
+    if let Value::Function(function) = &value {
+        function.is_wrapped.set(true);
+    }
+    value
 }

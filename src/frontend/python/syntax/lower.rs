@@ -1,6 +1,6 @@
 //! From tree-sitter's tree to [`Module`]: statements and definitions; expressions beside it.
 
-use super::fingerprint::{self, Renames};
+use super::fingerprint::{self, Fingerprint, Renames};
 use super::lower_expression::operator;
 use super::strings::split_literal;
 use super::{
@@ -36,6 +36,14 @@ pub fn parse(text: &str) -> Module {
         lowering.errors.push(fault);
     }
     Module { body, errors: lowering.errors, rejected: None }
+}
+
+/// Content of a whole file, free of layout and comments.
+pub fn content(text: &str) -> Option<Fingerprint> {
+    let mut parser = Parser::new();
+    let known = parser.set_language(&tree_sitter_python::LANGUAGE.into()).is_ok();
+    let tree = parser.parse(text, None).filter(|_| known && text.len() <= MAX_BYTES);
+    tree.map(|tree| fingerprint::of(&[tree.root_node()], text, Renames::Parameters))
 }
 
 /// The innermost node, in reading order, that the parser had to skip or to make up.
@@ -212,9 +220,11 @@ impl Lowering<'_> {
 
     fn decorated(&mut self, node: Node<'_>) -> Option<StatementKind> {
         let mut decorators = Vec::new();
+        let mut nodes = Vec::new();
         let mut first = None;
         for child in named(node) {
             if child.kind() == "decorator" {
+                nodes.push(child);
                 first = first.or(Some(self.range(child)));
                 if let Some(expression) = child.named_child(0) {
                     decorators.push(self.expression(expression));
@@ -224,7 +234,11 @@ impl Lowering<'_> {
         let definition = node.child_by_field_name("definition")?;
         Some(match definition.kind() {
             "class_definition" => StatementKind::Class(Arc::new(self.class(definition, decorators))),
-            _ => StatementKind::Function(Arc::new(self.function(definition, decorators, first))),
+            _ => {
+                let decoration = fingerprint::of(&nodes, self.text, Renames::Locals);
+                let function = self.function(definition, decorators, first);
+                StatementKind::Function(Arc::new(FunctionDef { decoration, ..function }))
+            }
         })
     }
 
@@ -243,6 +257,7 @@ impl Lowering<'_> {
             docstring: self.docstring(body_node),
             header: first.unwrap_or(range).to(header_end),
             fingerprint: fingerprint::of(&parts, self.text, Renames::Locals),
+            decoration: Fingerprint::default(),
         }
     }
 

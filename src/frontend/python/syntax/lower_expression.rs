@@ -315,6 +315,7 @@ impl Lowering<'_> {
             docstring: None,
             header: range,
             fingerprint,
+            decoration: Fingerprint::default(),
         }
     }
 

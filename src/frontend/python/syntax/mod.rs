@@ -11,7 +11,7 @@ mod strings;
 
 pub use comments::comments;
 pub use fingerprint::{Fingerprint, Token};
-pub use lower::parse;
+pub use lower::{content, parse};
 
 use std::sync::Arc;
 
@@ -198,6 +198,8 @@ pub struct FunctionDef {
     /// From the first decorator to the end of the parameters.
     pub header: Range,
     pub fingerprint: Fingerprint,
+    /// Content of the decorators.
+    pub decoration: Fingerprint,
 }
 
 impl FunctionDef {

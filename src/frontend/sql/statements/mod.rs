@@ -18,7 +18,9 @@ use super::lower::{CurrentNamespace, Lowering};
 use super::parse::parse_lexemes;
 use super::tokens::{Lexed, Lexeme, is_word, lex, span_of, statements};
 use super::{Context, Problem, Problems, opaque_expression, opaque_relation, report_unknown};
-use crate::model::{BatchWrite, Dataset, DiagnosticLevel, Expr, Flow, Node, Place, Plan, Platform, QualifiedName};
+use crate::model::{
+    BatchWrite, Dataset, DiagnosticLevel, Expr, Flow, Node, Opaque, Place, Plan, Platform, QualifiedName,
+};
 use sqlparser::tokenizer::{Span, Token};
 use std::collections::BTreeMap;
 
@@ -53,6 +55,8 @@ pub enum Statement {
         catalog: Option<String>,
         schema: Option<String>,
     },
+    /// `CREATE FUNCTION`: its body is part of what queries mean that call it.
+    Function(Opaque),
     Query(Box<Plan>),
     /// A statement that writes or changes a table outside any pipeline.
     Write(Box<BatchWrite>),
@@ -81,6 +85,7 @@ pub struct Session {
 
 /// Reads every statement of a text. The session goes on: `SET` and `USE` hold for later statements.
 pub fn parse_statements(text: &str, context: &Context, session: &mut Session) -> Script {
+    let context = &with_settings(text, context, session);
     let lexed = lex(text, context);
     let mut script = Script::default();
     let mut names = Problems::default();
@@ -110,6 +115,29 @@ pub fn parse_statements(text: &str, context: &Context, session: &mut Session) ->
         script.problems.error("sql-syntax", problem.message, problem.span);
     }
     script
+}
+
+/// The text's place with what `SET` gives to `${name}`. A name that is set to several values in one text stays unknown.
+fn with_settings<'a>(text: &str, context: &Context<'a>, session: &Session) -> Context<'a> {
+    let mut settings = session.spark_conf.clone();
+    if text.contains("${") {
+        let lexed = lex(text, context);
+        let mut own: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for lexemes in statements(&lexed.lexemes) {
+            let mut reader = StatementReader::new(context, session, &lexed, lexemes);
+            if let Some(Statement::Set { key, value: Some(value) }) =
+                reader.cursor.at_words(&["set"]).then(|| reader.set().ok()).flatten()
+            {
+                let known = own.entry(key).or_insert_with(|| Some(value.clone()));
+                known.take_if(|known| *known != value);
+            }
+        }
+        for (key, value) in own {
+            settings.remove(&key);
+            settings.extend(value.map(|value| (key, value)));
+        }
+    }
+    context.with_settings(settings)
 }
 
 fn within(inner: Option<&crate::model::Span>, outer: Option<&crate::model::Span>) -> bool {

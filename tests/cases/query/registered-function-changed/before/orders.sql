@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders AS SELECT id, rounded(n) AS n FROM STREAM(events);

@@ -1,0 +1,4 @@
+SET shop.least = 10;
+
+CREATE OR REFRESH STREAMING TABLE orders AS
+SELECT id, n FROM STREAM(main.raw.ev) WHERE n > ${shop.least};
