@@ -303,12 +303,13 @@ fn written_by(table: &Table, schema: &Schema, writer: Option<&str>) -> Table {
     only
 }
 
-/// A whole number is the same in a column of any width.
+/// A number is the same in a column of any width that holds it.
 fn widest(value: &Value) -> Value {
     match value {
         Value::Byte(number) => Value::Long(i64::from(*number)),
         Value::Short(number) => Value::Long(i64::from(*number)),
         Value::Int(number) => Value::Long(i64::from(*number)),
+        Value::Float(number) => Value::Double(f64::from(*number)),
         other => other.clone(),
     }
 }

@@ -112,6 +112,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("last", "flag: the flow has no stateful operator left"),
     ("sources_changed", "flag: the number of streaming sources changed as well"),
     ("column", "text: the column concerned"),
+    ("format", "text: the format of the source, lower case"),
     ("type_before", "text: its Spark type before"),
     ("type_after", "text: its Spark type now"),
     ("conversion", "text: widened, narrowed, decimal-same-scale, struct-fields, incompatible or unknown"),
@@ -323,9 +324,9 @@ kinds! {
     "file-selection-changed": "which files under the path are read" ["source", "option", "before", "after"];
     "schema-change-permission-changed": "which changes of the source's schema are let through" ["source", "option", "before", "after"];
     "reader-option-changed": "how the source's bytes become rows" ["source", "option", "before", "after"];
-    "source-column-added": "the source has another column" ["source", "column", "type_after"];
-    "source-column-dropped": "a column of the source is gone" ["source", "column", "type_before", "used"];
-    "source-column-retyped": "a column of the source has another type" ["source", "column", "type_before", "type_after", "conversion", "used"];
+    "source-column-added": "the source has another column" ["source", "format", "column", "type_after"];
+    "source-column-dropped": "a column of the source is gone" ["source", "format", "column", "type_before", "used"];
+    "source-column-retyped": "a column of the source has another type" ["source", "format", "column", "type_before", "type_after", "conversion", "used"];
     // State
     "stateful-operator-added": "an operator with state came" ["operator", "first", "sources_changed", "before", "after"];
     "stateful-operator-removed": "an operator with state went" ["operator", "last", "sources_changed", "before", "after"];

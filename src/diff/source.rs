@@ -387,6 +387,7 @@ fn compare_facts(comparison: &Comparison, old: &SourceAspect, new: &SourceAspect
         return Vec::new();
     };
     let pipeline = comparison.after.pipeline.key.as_str();
+    let table_format = comparison.after.pipeline.table_format.to_lowercase();
     let base = |kind| {
         let place = |facts: &SourceFacts| facts.span.clone().into();
         Change::new(kind, pipeline).fact("source", text::source(&new.text)).places(&place(b), &place(a))
@@ -400,7 +401,8 @@ fn compare_facts(comparison: &Comparison, old: &SourceAspect, new: &SourceAspect
     }
     if let (Some(b), Some(a)) = (&b.schema, &a.schema) {
         changes.extend(compare_schemas(comparison, old, b, a).into_iter().map(|(kind, facts)| {
-            let mut change = base(kind);
+            let format = format_of(comparison.after, new).unwrap_or_else(|| table_format.clone());
+            let mut change = base(kind).fact("format", format);
             change.facts.extend(facts);
             change
         }));

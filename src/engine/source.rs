@@ -77,8 +77,15 @@ impl<'a> StreamSource<'a> {
                 }
             }
         }
-        let unsafe_columns = pipeline.configuration.get(UNSAFE_COLUMNS).is_some_and(|value| value == "true");
-        Ok(StreamSource { read, kind, behaviour: Behaviour::of(pipeline), replans: available_now, unsafe_columns })
+        let behaviour = Behaviour::of(pipeline);
+        Ok(StreamSource { read, kind, behaviour, replans: available_now, unsafe_columns: false })
+    }
+
+    /// As a session of this configuration reads it.
+    pub fn in_session(mut self, configuration: &BTreeMap<String, String>) -> Self {
+        let on = |value: &String| value.eq_ignore_ascii_case("true");
+        self.unsafe_columns = configuration.get(UNSAFE_COLUMNS).is_some_and(on);
+        self
     }
 
     /// Where the files of a restart's last batch must lie; none where the path is a pattern.
@@ -156,11 +163,16 @@ impl<'a> StreamSource<'a> {
         }
     }
 
-    /// A stream that has read a Delta table does not read on over columns that were dropped or renamed
+    /// A stream that has read a Delta table does not read on over columns that were dropped, renamed or retyped
     /// (`DeltaSource.checkReadIncompatibleSchemaChanges`).
     fn known_columns(&self, table: &Table, last: &Offset) -> Result<(), ExecutionError> {
         let Offset::Delta { version, .. } = last else { return Ok(()) };
-        let lost = table.columns_lost_at.is_some_and(|at| at >= *version);
+        let since = |at: Option<u64>| at.is_some_and(|at| at >= *version);
+        if since(table.columns_retyped_at) {
+            let message = format!("a column of {} has another type than the stream has read", table.location);
+            return Err(ExecutionError::new("DELTA_SCHEMA_CHANGED_WITH_VERSION", message));
+        }
+        let lost = since(table.columns_lost_at);
         if !lost || self.unsafe_columns || self.read.option("schematrackinglocation").is_some() {
             return Ok(());
         }

@@ -103,7 +103,10 @@ impl<'a, 'q> Run<'a, 'q> {
                 Some(name) if by_name => name.clone(),
                 _ => position.to_string(),
             };
-            sources.push((name, StreamSource::open(read, query.pipeline, world, query.available_now)?));
+            sources.push((
+                name,
+                StreamSource::open(read, query.pipeline, world, query.available_now)?.in_session(&query.configuration),
+            ));
         }
         let operators = restart::stored_operators(query.operators, &query.configuration, &configuration);
         let tracker = WatermarkTracker {

@@ -1,8 +1,9 @@
 //! Tables as commit logs: files with rows, added and removed by commits of a kind, with what each format keeps beside them to
 //! take a streaming write exactly once.
 
+use super::materialize::widens;
 use super::row::Row;
-use crate::model::{Field, Layout, Schema, TableConstraint};
+use crate::model::{DataType, Field, Layout, Schema, TableConstraint};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -152,6 +153,8 @@ pub struct Table {
     pub applications: BTreeMap<String, u64>,
     /// The version from which on columns that readers knew are gone or have another name.
     pub columns_lost_at: Option<u64>,
+    /// The version at which a column last got a type that its files cannot be read as: only a rewrite does that.
+    pub columns_retyped_at: Option<u64>,
     pub commits: Vec<Commit>,
     /// Next version to give out.
     pub next_version: u64,
@@ -178,6 +181,7 @@ impl Table {
             constraints: Vec::new(),
             applications: BTreeMap::new(),
             columns_lost_at: None,
+            columns_retyped_at: None,
             commits: Vec::new(),
             next_version: 0,
             expired: BTreeSet::new(),
@@ -193,6 +197,11 @@ impl Table {
         let kept = |field: &Field| schema.field(&field.name).is_some();
         if !self.schema.fields.iter().all(kept) && schema.complete && self.schema.complete {
             self.columns_lost_at = Some(self.next_version);
+        }
+        let old = |field: &Field| self.schema.field(&field.name).map(|old| old.data_type.clone());
+        let rewritten = |field: &Field| old(field).is_some_and(|old| is_rewritten(&old, &field.data_type));
+        if schema.fields.iter().any(rewritten) {
+            self.columns_retyped_at = Some(self.next_version);
         }
         self.schema = schema;
     }
@@ -389,4 +398,13 @@ impl Table {
             })
         }
     }
+}
+
+/// Both types are known, simple, and neither the same nor one that Delta widens to.
+fn is_rewritten(old: &DataType, new: &DataType) -> bool {
+    let simple = |data_type: &DataType| {
+        !data_type.is_unknown()
+            && !matches!(data_type, DataType::Struct(_) | DataType::Array { .. } | DataType::Map { .. })
+    };
+    old != new && simple(old) && simple(new) && !widens(old, new)
 }

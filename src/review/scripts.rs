@@ -63,11 +63,16 @@ pub struct Beside {
 
 impl Beside {
     pub fn of(before: Side<'_>, after: Side<'_>, difference: &Diff, cache: &ParseCache) -> Beside {
-        let changed = [edited(before, after.0), edited(after, before.0)];
         let unchanged = difference.flows.iter().all(|flow| flow.status == FlowStatus::Unchanged);
-        if unchanged && changed.iter().all(BTreeSet::is_empty) {
+        if unchanged && edited(before, after.0).is_empty() && edited(after, before.0).is_empty() {
             return Beside::default();
         }
+        Beside::all(before, after, cache)
+    }
+
+    /// The same, whatever has changed.
+    pub fn all(before: Side<'_>, after: Side<'_>, cache: &ParseCache) -> Beside {
+        let changed = [edited(before, after.0), edited(after, before.0)];
         let [old, new] =
             [(before, &changed[0]), (after, &changed[1])].map(|(side, changed)| scripts(side, changed, cache));
         let jobs = |scripts: &[Script]| scripts.iter().map(|script| script.job.clone()).collect();

@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const ICEBERG_VALIDATION: &str = "org.apache.iceberg.exceptions.ValidationException";
 
+/// Whether Delta holds the rows of `replaceWhere` against its predicate.
+const CONSTRAINT_CHECK: &str = "spark.databricks.delta.replaceWhere.constraintCheck.enabled";
+
 /// Name under which a table's own rows are read with their numbers.
 pub(super) const TARGET: &str = "__target";
 
@@ -101,6 +104,14 @@ impl Run<'_> {
         {
             return Err(refused(ICEBERG_VALIDATION, format!("cannot use branch (does not exist): {branch}")));
         }
+        if self.lake(&base)?.delta {
+            let lake = self.lake(&base)?;
+            let columns: Vec<String> = lake.current_spec().iter().map(|by| by.column.clone()).collect();
+            delta::writer::check(write, &base, &columns, &lake.properties)?;
+            if delta::writer::replaces_schema(write) && !self.dynamic_session() {
+                return self.overwrite_schema(write, &base);
+            }
+        }
         match &write.operation {
             WriteOperation::Merge(merge) => self.merge(write, &base, merge),
             WriteOperation::Delete { condition } => self.delete(&base, condition.as_ref()),
@@ -162,6 +173,19 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Delta's `overwriteSchema`: columns and layout are the writer's, the table stays the one that it was.
+    fn overwrite_schema(&mut self, write: &BatchWrite, key: &str) -> Result<(), ExecutionError> {
+        let old = self.lake(key)?;
+        let (identity, lives, constraints) = (old.identity, old.lives, old.constraints.clone());
+        self.create_lake(write, key)?;
+        if let Some(lake) = self.warehouse.lakes.get_mut(key) {
+            lake.identity = identity;
+            lake.lives = lives;
+            lake.constraints = constraints;
+        }
+        Ok(())
+    }
+
     /// Appends and overwrites.
     fn put_rows(&mut self, write: &BatchWrite, key: &str, branch: Option<&str>) -> Result<(), ExecutionError> {
         if self.is_known_transaction(write, key)? {
@@ -179,7 +203,7 @@ impl Run<'_> {
         let query = self.plan_of(write)?;
         let rows = self.execute(&query)?;
         self.evolve(write, key, &rows.schema)?;
-        let rows = self.lake_columns(write, key, &fixed, &definition, rows)?;
+        let rows = self.lake_columns(write, key, &fixed, rows)?;
         let rows = self.enforced(key, rows)?;
         self.put(write, key, branch, replaced, rows)
     }
@@ -275,13 +299,17 @@ impl Run<'_> {
             WriteOperation::ReplaceUsing(columns) if is_partitioning(columns, &table.partition_by) => {
                 Replaced::Partitions
             }
-            other => return Err(ExecutionError::unsupported(format!("{other:?} on {key}"))),
+            WriteOperation::ReplaceUsing(_) | WriteOperation::ReplaceOn(_) => {
+                let what = "REPLACE ON, or USING columns other than those of the partitions,";
+                return Err(ExecutionError::unsupported(format!("{what} is not executed on {key}")));
+            }
+            _ => return Err(ExecutionError::unsupported(format!("this write is not executed on {key}"))),
         })
     }
 
     /// Schema evolution on write (`mergeSchema`).
     fn evolve(&mut self, write: &BatchWrite, key: &str, given: &Schema) -> Result<(), ExecutionError> {
-        let merges = ["mergeschema", "merge-schema", "overwriteschema"]
+        let merges = ["mergeschema", "merge-schema"]
             .iter()
             .any(|name| write.options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case("true")));
         let lake = self.lake(key)?;
@@ -309,6 +337,9 @@ impl Run<'_> {
         for field in &mut schema.fields {
             let Some(new) = given.field(&field.name) else { continue };
             if new.data_type == field.data_type {
+                continue;
+            }
+            if lake.delta && !lake.flag("delta.enableTypeWidening") {
                 continue;
             }
             if widens(&field.data_type, &new.data_type) {
@@ -340,7 +371,6 @@ impl Run<'_> {
         write: &BatchWrite,
         key: &str,
         fixed: &BTreeMap<String, String>,
-        table: &Definition,
         mut rows: Rows,
     ) -> Result<Vec<Row>, ExecutionError> {
         let lake = self.lake(key)?;
@@ -357,10 +387,19 @@ impl Run<'_> {
             }
             matching = if lake.delta { Matching::NameWithDefaults } else { Matching::Name };
         }
-        let schema = lake.schema.clone();
+        let (schema, delta) = (lake.schema.clone(), lake.delta);
         let open = schema.fields.iter().filter(|field| !fixed.contains_key(&field.name.to_lowercase()));
-        let assigned = assign(&rows, &Schema::new(open.cloned().collect()), matching)?;
-        let _ = table;
+        let open = Schema::new(open.cloned().collect());
+        let assigned = match matching {
+            Matching::Position if delta && rows.schema.fields.len() == open.fields.len() => {
+                for (field, column) in rows.schema.fields.iter_mut().zip(&open.fields) {
+                    field.name.clone_from(&column.name);
+                }
+                delta::stored(&rows, &open, &[])?
+            }
+            Matching::NameWithDefaults if delta => delta::stored(&rows, &open, &[])?,
+            _ => assign(&rows, &open, matching)?,
+        };
         let full = |row: &Row| -> Row {
             let mut given = row.iter();
             schema
@@ -407,8 +446,9 @@ impl Run<'_> {
             Replaced::Where(condition) => {
                 let delta = lake.delta;
                 let new_rows: Vec<Row> = new.iter().flat_map(|file| file.rows.iter().cloned()).collect();
-                if delta {
-                    self.covered(key, condition, &new_rows)?;
+                let checks = self.conf.get(CONSTRAINT_CHECK).is_none_or(|value| !value.eq_ignore_ascii_case("false"));
+                if delta && checks {
+                    self.covered(write, key, condition, &new_rows)?;
                 }
                 (self.files_without(key, &present, condition, delta)?, Operation::Overwrite)
             }
@@ -427,11 +467,15 @@ impl Run<'_> {
     }
 
     /// Delta: every new row must match the predicate.
-    fn covered(&mut self, key: &str, condition: &Expr, rows: &[Row]) -> Result<(), ExecutionError> {
+    fn covered(&mut self, write: &BatchWrite, key: &str, condition: &Expr, rows: &[Row]) -> Result<(), ExecutionError> {
         let schema = self.lake(key)?.schema.clone();
         let matching = self.matching(key, &schema, rows, Some(condition))?;
         if matching.len() < rows.len() {
-            return Err(refused("DELTA_REPLACE_WHERE_MISMATCH", "written data does not conform with the predicate"));
+            let class = match write.api {
+                WriteApi::Sql => "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+                _ => "DELTA_REPLACE_WHERE_MISMATCH",
+            };
+            return Err(refused(class, "written data does not conform with the predicate"));
         }
         Ok(())
     }

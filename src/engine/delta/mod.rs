@@ -8,6 +8,7 @@
 mod constraints;
 mod options;
 mod schema;
+pub mod writer;
 
 pub use options::check_reader;
 pub use schema::Evolution;

@@ -71,8 +71,7 @@ fn engine(case: &Case, [before, after]: [&dyn Tree; 2], table: &str) -> Option<F
             }
         }
     };
-    let difference = pipelint::diff::diff(&b.analysis, &a.analysis);
-    let scripts = Beside::of((before, &b), (after, &a), &difference, &cache).scripts;
+    let scripts = Beside::all((before, &b), (after, &a), &cache).scripts;
     let options =
         confirm::Options { data: Some(data.clone()), between: Some(&between), scripts, ..confirm::Options::default() };
     let confirmed = confirm::confirm(&b.analysis, &a.analysis, &options);
