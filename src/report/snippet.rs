@@ -67,7 +67,9 @@ fn excerpt(text: &str, span: &Span) -> Option<(usize, String, Range<usize>)> {
     }
     let start = start.min(limit);
     let end = end.clamp(start, limit);
-    Some((first, shown, start..end.max((start + 1).min(limit))))
+    // At least one letter, of however many bytes.
+    let letter = shown.get(start..limit).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    Some((first, shown, start..end.max(start + letter)))
 }
 
 /// Bytes of a line before a column (from 1), after it was made harmless.
@@ -90,6 +92,14 @@ mod tests {
         let (line, shown, range) = excerpt("one\ntw\u{1b}ö three\n", &span(2, 6, 2, 11)).expect("lines are there");
         assert_eq!(line, 2);
         assert_eq!(&shown[range], "three");
+    }
+
+    #[test]
+    fn an_empty_place_marks_one_letter_whatever_its_bytes() {
+        let (_, shown, range) = excerpt("a \u{e9}\u{1f642}\n", &span(1, 3, 1, 3)).expect("the line is there");
+        assert_eq!(&shown[range], "\u{e9}");
+        let (_, shown, range) = excerpt("a \u{e9}\u{1f642}\n", &span(1, 4, 1, 4)).expect("the line is there");
+        assert_eq!(&shown[range], "\u{1f642}");
     }
 
     #[test]
