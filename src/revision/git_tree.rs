@@ -1,7 +1,7 @@
 //! Trees that live in git's object store: a commit's, and the index.
 
 use super::listing::{Listed, Listing, MAX_FILES};
-use super::objects::{Objects, content_id};
+use super::objects::{Objects, check_loose, content_id};
 use super::{ContentId, Entry, EntryKind, ReadError, Tree};
 use crate::model::{Diagnostic, DiagnosticLevel};
 use git2::{ErrorCode, Index, Oid, Repository};
@@ -85,7 +85,7 @@ fn list_tree(repository: &Repository, root: Oid, listing: &mut Listing) -> Resul
     let mut folders = vec![(root, Vec::new())];
     let mut seen = 0usize;
     while let Some((id, prefix)) = folders.pop() {
-        let tree = match repository.find_tree(id) {
+        let tree = match check_loose(repository, id).and_then(|()| repository.find_tree(id)) {
             Ok(tree) => tree,
             Err(error) if error.code() == ErrorCode::NotFound && !prefix.is_empty() => {
                 listing.problem(missing_folder(&prefix));

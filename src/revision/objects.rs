@@ -2,6 +2,7 @@
 
 use super::{ContentId, MAX_FILE_BYTES, ReadError};
 use git2::{ErrorCode, ObjectType, Oid, Repository};
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -71,8 +72,25 @@ enum Blob {
     TooBig(u64),
 }
 
+/// Fails where the object's own file is damaged: libgit2 waits for ever for the rest of compressed data that ends too early.
+/// Objects in packs are libgit2's to check.
+pub(super) fn check_loose(repository: &Repository, oid: Oid) -> Result<(), git2::Error> {
+    let name = oid.to_string();
+    let (folder, file) = name.split_at(2);
+    let Ok(compressed) = std::fs::read(repository.commondir().join("objects").join(folder).join(file)) else {
+        return Ok(());
+    };
+    let limit = usize::try_from(MAX_FILE_BYTES).unwrap_or(usize::MAX);
+    match decompress_to_vec_zlib_with_limit(&compressed, limit) {
+        Ok(_) => Ok(()),
+        Err(error) if error.status == TINFLStatus::HasMoreOutput => Ok(()),
+        Err(_) => Err(git2::Error::from_str(&format!("the object {name} is damaged; `git fsck` says what else is"))),
+    }
+}
+
 fn read_blob(repository: &Repository, id: ContentId) -> Result<Blob, git2::Error> {
     let oid = Oid::from_bytes(&id.0)?;
+    check_loose(repository, oid)?;
     let odb = repository.odb()?;
     let (size, _) = odb.read_header(oid)?;
     if size as u64 > MAX_FILE_BYTES {

@@ -90,6 +90,7 @@ mod cases;
 mod checkpoints;
 mod claims;
 mod cli;
+mod damaged_repository;
 mod docs;
 mod engine_cases;
 mod engine_properties;
@@ -142,6 +143,7 @@ fn main() -> ExitCode {
         checkpoints::tests(),
         claims::tests(),
         cli::tests(),
+        damaged_repository::tests(),
         docs::tests(),
         engine_cases::tests(),
         engine_properties::tests(),
