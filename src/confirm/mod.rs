@@ -92,6 +92,8 @@ pub struct FlowConfirmation {
     pub undecided: bool,
     /// Of a flow that has come into a table of others: rows that it wrote of what was there before the change.
     pub old_rows: Option<usize>,
+    /// Rows of the table in the end, as a full refresh would make it, of the run that gives the observation.
+    pub rows: usize,
     /// The dataset that it reads from, directly or not, whose failure kept it from running.
     pub stopped_by: Option<QualifiedName>,
     /// The seed that showed it, where rows were generated.
@@ -278,6 +280,7 @@ fn confirmation(flow: FlowObservation, run: &Run) -> FlowConfirmation {
         reason: flow.reason,
         undecided: flow.undecided,
         old_rows: flow.old_rows,
+        rows: flow.rows,
         stopped_by: flow.stopped_by,
         seed: run.seed,
         fitting: run.fitting,
@@ -307,6 +310,7 @@ impl FlowConfirmation {
             reason: Some(reason.to_owned()),
             undecided: false,
             old_rows: None,
+            rows: 0,
             stopped_by: None,
             seed: None,
             fitting: false,

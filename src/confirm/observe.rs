@@ -22,6 +22,8 @@ pub struct FlowObservation {
     pub undecided: bool,
     /// Of a flow that has come into a table of others: rows that it wrote of what was there before the change.
     pub old_rows: Option<usize>,
+    /// Rows of the table in the end, as a full refresh would make it: what an equal table is evidence of.
+    pub rows: usize,
     /// Of a flow that starts on an empty checkpoint over sources that its table has rows of: the effect where none of those rows
     /// turns out to be written twice.
     pub otherwise: Option<Effect>,
@@ -205,6 +207,7 @@ fn observe_flow(
         reason: None,
         undecided: false,
         old_rows: None,
+        rows: 0,
         otherwise: None,
         stopped_by: None,
         uninterpreted,
@@ -300,6 +303,7 @@ fn observe_flow(
         observation.reason = Some(UNTOLD.to_owned());
         return observation;
     };
+    observation.rows = count(&moments.control);
     let effect = moments.effect();
     if effect == Effect::None && moments.control.is_empty() && moments.resumed.is_empty() {
         observation.reason = Some(NO_ROW.to_owned());
@@ -399,6 +403,7 @@ fn removed_flows(before: &Analysis, after: &Analysis, outcome: &Outcome) -> Vec<
             reason: effect.is_none().then(|| UNTOLD.to_owned()),
             undecided: false,
             old_rows: None,
+            rows: 0,
             otherwise: None,
             stopped_by: None,
             uninterpreted: BTreeSet::new(),

@@ -161,6 +161,7 @@ fn unseen(flow: &FlowConfirmation, reason: &str) -> FlowConfirmation {
         reason: Some(reason.to_owned()),
         undecided: false,
         old_rows: None,
+        rows: 0,
         seed: None,
         uninterpreted: BTreeSet::new(),
         witness: None,

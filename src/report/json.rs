@@ -135,6 +135,7 @@ fn confirmation(confirmation: &Confirmation, engine: EngineName) -> Value {
             "reason": run.reason,
             "follows_from": follows_from,
             "old_rows": run.old_rows,
+            "rows": run.rows,
             "uninterpreted": run.uninterpreted,
             "inferred_types": inferred_types(run),
             "data": if run.seed.is_some() { "generated" } else { "given" },

@@ -274,8 +274,13 @@ impl Confirmation {
                 let rows = if run.seed.is_some() { "generated" } else { "the given" };
                 let types = if run.inferred.is_empty() { "" } else { ", types inferred" };
                 let old = if run.old_rows.is_some_and(|rows| rows > 0) { "; reads old rows too" } else { "" };
-                let seen = if run.observed == Some(Effect::None) { "no difference seen" } else { "seen" };
-                format!("{seen} on {rows} rows{types}{old}")
+                match (run.observed, run.rows) {
+                    (Some(Effect::None), 0) => format!("no difference seen on {rows} rows{types}{old}"),
+                    (Some(Effect::None), count) => {
+                        format!("no difference seen on {rows} rows ({count} in the table){types}{old}")
+                    }
+                    _ => format!("seen on {rows} rows{types}{old}"),
+                }
             }
             Confirmation::Ran { run, .. } => {
                 let observed = run.observed.map_or("no rows", Effect::as_str);
