@@ -5,7 +5,7 @@
 use super::change::Change;
 use super::comparison::Side;
 use crate::model::{CdcSpec, Dataset, Flow, FlowKind, StreamWrite};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A difference of a flow, or of the dataset that it writes, that no other comparison names.
 pub fn unexplained(old: Side, new: Side) -> Option<Change> {
@@ -15,6 +15,45 @@ pub fn unexplained(old: Side, new: Side) -> Option<Change> {
     }
     let edited: Vec<String> = edited.into_iter().map(str::to_owned).collect();
     (!edited.is_empty()).then(|| Change::new("query-changed", &new.pipeline.key).fact("edited", edited))
+}
+
+/// Clauses of the definition that are kept as text: nothing is known of what they do to rows, unless they are of those that change
+/// none.
+pub fn clauses(old: Side, new: Side) -> Vec<Change> {
+    let (Some(old), Some(new_dataset)) = (old.dataset, new.dataset) else { return Vec::new() };
+    let keys: BTreeSet<&String> = old.other.keys().chain(new_dataset.other.keys()).collect();
+    let differs = |key: &&&String| old.other.get(**key) != new_dataset.other.get(**key);
+    keys.iter()
+        .filter(differs)
+        .filter(|key| !leaves_rows_alone(key))
+        .map(|key| {
+            let value = |dataset: &Dataset| dataset.other.get(*key).cloned().unwrap_or_default();
+            Change::new("clause-changed", &new.pipeline.key)
+                .fact("clause", key.replace('.', " of "))
+                .values(value(old).as_str(), value(new_dataset).as_str())
+                .places(&old.place, &new_dataset.place)
+        })
+        .collect()
+}
+
+/// What readers may see, when an update runs, and what is written down without being enforced.
+fn leaves_rows_alone(clause: &str) -> bool {
+    const ALONE: [&str; 11] = [
+        "foreign",
+        "mask",
+        "primary",
+        "references",
+        "refresh policy",
+        "row filter",
+        "schedule",
+        "tags",
+        "trigger",
+        "unique",
+        "with schema",
+    ];
+    let of = clause.split('.').next().unwrap_or(clause).replace('_', " ");
+    let informational = of == "constraint" && !clause.to_lowercase().contains("check");
+    ALONE.contains(&of.as_str()) || informational
 }
 
 /// Both plans are equal as far as they are known, they rest on what is known only at run time, and the code behind them is not the
@@ -88,8 +127,8 @@ fn writer_differences(old: &StreamWrite, new: &StreamWrite) -> Vec<&'static str>
 }
 
 fn dataset_differences(old: &Dataset, new: &Dataset) -> Vec<&'static str> {
-    // Kind, layout, format, location, protection, expectations and configuration have comparators of their own; properties,
-    // comments and what is kept by name (row filters, masks, tags, schedules) change no row that is written.
+    // Kind, layout, format, location, protection, expectations, configuration and what is kept by name have comparators of their
+    // own; properties and comments change no row that is written.
     let Dataset {
         name: _,
         kind: _,

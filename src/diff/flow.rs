@@ -49,6 +49,7 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
         return changes;
     }
     changes.extend(flow_configuration(old, new));
+    changes.extend(definition::clauses(old, new));
     // A query that could not be understood may be a stream or not: its kind of dataset says nothing either.
     if let Some((reason, place)) = unresolved(old, new) {
         let change = Change::new("query-unresolved", &new.pipeline.key).fact("reason", reason);

@@ -357,6 +357,7 @@ kinds! {
     "static-join-changed": "a join with a table that is read whole" ["before", "after", "aspect"];
     "code-changed": "code that no plan can show: a UDF or a function over frames" ["code", "code_path", "far", "upstream_of_state", "resolved"];
     "query-changed": "the query changed in a way that has no kind of its own" ["edited"];
+    "clause-changed": "a clause of a definition that is kept as text: a generated column, a default, a collation, a constraint" ["clause", "before", "after"];
     "open-code-changed": "the code behind a query changed, and the query rests on values that are known only at run time" [];
     "query-unresolved": "one of the two queries could not be understood, so that what changed is not known" ["reason", "edited"];
     "materialized-view-changed": "the query of a materialized view" ["edited"];

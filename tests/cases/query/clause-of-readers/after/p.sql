@@ -1,0 +1,1 @@
+CREATE OR REFRESH STREAMING TABLE orders (id BIGINT COMMENT 'the key', x STRING MASK main.raw.hidden) SCHEDULE EVERY 1 DAY WITH ROW FILTER main.raw.mine ON (id) AS SELECT id, x FROM STREAM(main.raw.ev);
