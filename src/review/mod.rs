@@ -343,7 +343,7 @@ fn told(
         }
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
         (_, Some(_), _) if !assessed.confirmable => Some(Confirmation::not_run(if effect == Effect::Unknown {
-            "it rests on a value that is known only at run time"
+            "what decides it is not known here"
         } else {
             "claimed from the platform's documents: the engine does not imitate this"
         })),
