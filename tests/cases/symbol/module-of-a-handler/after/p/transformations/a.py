@@ -6,4 +6,4 @@ except ImportError:
     from y.rules import keep
 @dp.table
 def t():
-    return keep(spark.readStream.table("raw.events"))
+    return keep(spark.readStream.table("raw.events")).selectExpr("a AS b")

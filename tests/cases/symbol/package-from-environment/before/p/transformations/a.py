@@ -3,4 +3,4 @@ from pyspark.sql.functions import *
 from x.rules import keep
 @dp.table
 def t():
-    return keep(spark.readStream.table("raw.events"))
+    return keep(spark.readStream.table("raw.events")).selectExpr("a AS b")

@@ -11,4 +11,4 @@ except ImportError:
     limit = 5
 @dp.table
 def t():
-    return spark.readStream.table('raw.e').where(F.col('a') > limit)
+    return spark.readStream.table('raw.e').where(F.col('a') > limit).selectExpr('a AS b')
