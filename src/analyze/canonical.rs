@@ -630,22 +630,13 @@ fn read_term(read: &Read) -> Term {
     let mut how: Vec<String> = options
         .iter()
         .filter(|(option, _)| !*streaming && !says_how_to_reach(option))
-        .map(|(option, value)| format!("{option}={}", value_of_option(value)))
+        .map(|(option, value)| format!("{option}={}", crate::model::option_value(value)))
         .collect();
     how.extend(schema.as_ref().map(|schema| format!("{schema:?}")));
     if let Source::Files { auto_loader: true, .. } = source {
         how.push("auto loader".to_owned());
     }
     plain().text(if *streaming { "stream " } else { "" }).term(named).hidden(how.join("\n")).build()
-}
-
-/// Truth values of options are read without letter case (`CaseInsensitiveMap`, `toBoolean`).
-fn value_of_option(value: &str) -> String {
-    match value.to_ascii_lowercase().as_str() {
-        "true" => "true".to_owned(),
-        "false" => "false".to_owned(),
-        _ => value.to_owned(),
-    }
 }
 
 /// Arguments of nested calls of one operator, left to right.

@@ -4,7 +4,7 @@ use super::change::Change;
 use super::comparison::surplus;
 use super::pair::{DatasetPair, DatasetRef};
 use crate::analyze::Analysis;
-use crate::model::{Dataset, DatasetKind, Expectation, Layout, OnViolation, Pipeline, Platform};
+use crate::model::{Dataset, DatasetKind, Expectation, Layout, OnViolation, Pipeline, Platform, same_option};
 
 /// `pipelines.*` table properties that a platform knows, in lower case.
 const KNOWN_PROPERTIES: &[&str] = &[
@@ -126,7 +126,7 @@ fn compare_sink(old: &Dataset, new: &Dataset, pipeline: &str, found: &mut Vec<Ch
     }
     for name in names {
         let value = |dataset: &Dataset| dataset.properties.get(name).cloned().unwrap_or_default();
-        if value(old) != value(new) {
+        if !same_option(Some(&value(old)), Some(&value(new))) {
             let change = Change::new("sink-option-changed", pipeline).fact("option", name.to_lowercase());
             found.push(change.values(value(old), value(new)));
         }

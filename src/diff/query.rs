@@ -5,7 +5,7 @@ use super::comparison::{Comparison, Explained, surplus, terms};
 use super::text::source;
 use super::{code_changed, column, source as sources, state, watermark};
 use crate::analyze::{Aspects, JoinAspect, Piece, SourceAspect, Term, says_how_to_reach};
-use crate::model::{DatasetKind, FlowKind};
+use crate::model::{DatasetKind, FlowKind, same_option};
 use std::collections::BTreeSet;
 
 pub fn compare(mut comparison: Comparison) -> Vec<Change> {
@@ -270,7 +270,9 @@ fn compare_static_readers(comparison: &Comparison) -> Vec<Change> {
         let Some(at) = new.iter().position(|other| other.text == old.text) else { continue };
         let other = new.remove(at);
         let edited: BTreeSet<&String> = (old.options.keys().chain(other.options.keys()))
-            .filter(|option| !says_how_to_reach(option) && old.options.get(*option) != other.options.get(*option))
+            .filter(|option| {
+                !says_how_to_reach(option) && !same_option(old.options.get(*option), other.options.get(*option))
+            })
             .collect();
         if edited.is_empty() {
             continue;

@@ -10,7 +10,7 @@ use super::dataset::table_format;
 use super::text;
 use crate::analyze::{SourceAspect, says_how_to_reach};
 use crate::graph::text_without_number;
-use crate::model::{DataType, QualifiedName, Schema, Source, SourceFacts};
+use crate::model::{DataType, QualifiedName, Schema, Source, SourceFacts, same_option};
 
 /// File formats that Spark's file source reads.
 const FILE_FORMATS: &[&str] = &["json", "csv", "parquet", "orc", "text", "avro", "xml", "binaryfile"];
@@ -481,7 +481,7 @@ fn compare_options(comparison: &Comparison, old: &SourceAspect, new: &SourceAspe
     for name in names {
         let value = |source: &SourceAspect| source.options.get(name).cloned().unwrap_or_default();
         let (b, a) = (value(old), value(new));
-        let same = b == a || (b.eq_ignore_ascii_case(&a) && matches!(b.to_lowercase().as_str(), "true" | "false"));
+        let same = same_option(Some(&b), Some(&a));
         let Some(kind) = (!same).then(|| option_kind(name, &b, &a)).flatten() else { continue };
         let mut change = Change::new(kind, pipeline)
             .fact("source", text::source(&new.text))

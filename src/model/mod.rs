@@ -40,6 +40,6 @@ pub use place::{Place, Span};
 pub use plan::{GroupingSets, JoinKind, JoinOn, Node, Plan, SetOperation, StateVariable, StatefulFunction};
 pub use schema::{Field, Schema};
 pub use signature::{FlowIdentity, Signature, SourceSignature, StateStoreSchema, StatefulOperator, WatermarkSignature};
-pub use source::{Read, Source};
+pub use source::{Read, Source, option_value, same_option};
 pub use types::DataType;
 pub use value::{Decimal, Value};

@@ -4,6 +4,7 @@ use super::expr::Attribute;
 use super::name::QualifiedName;
 use super::place::Place;
 use super::schema::Schema;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Where rows come from.
@@ -56,4 +57,17 @@ impl Read {
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.get(&name.to_lowercase()).map(String::as_str)
     }
+}
+
+/// An option's value as every reader and writer takes it: truth values are read without letter case (`CaseInsensitiveMap`, `toBoolean`).
+pub fn option_value(written: &str) -> Cow<'_, str> {
+    match ["true", "false"].into_iter().find(|truth| written.eq_ignore_ascii_case(truth)) {
+        Some(truth) => Cow::Borrowed(truth),
+        None => Cow::Borrowed(written),
+    }
+}
+
+/// Two values of an option that mean the same; an absent one is another than any that is given.
+pub fn same_option(one: Option<&String>, other: Option<&String>) -> bool {
+    one.map(|value| option_value(value)) == other.map(|value| option_value(value))
 }

@@ -143,7 +143,7 @@ fn locate_workspace_path(tree: &dyn Tree, written: &str) -> Result<Vec<Arc<str>>
             if !files.is_empty() && !tail.starts_with('*') {
                 return Ok(files);
             }
-        } else if let Some(file) = with_extension(tree, tail) {
+        } else if let Some(file) = with_extension(tree, tail).or_else(|| only_ending_with(tree, tail)) {
             return Ok(vec![file]);
         }
         match tail.split_once('/') {
@@ -151,6 +151,20 @@ fn locate_workspace_path(tree: &dyn Tree, written: &str) -> Result<Vec<Arc<str>>
             None => return Err(Miss::Elsewhere("a workspace path that matches no file of the repository".to_owned())),
         }
     }
+}
+
+/// The file whose path ends so, where there is one alone: a workspace holds a repository's folders where its users put them.
+fn only_ending_with(tree: &dyn Tree, tail: &str) -> Option<Arc<str>> {
+    let ends = |entry: &&Entry| {
+        let stem = CODE_EXTENSIONS.iter().find_map(|extension| entry.path.strip_suffix(extension));
+        [Some(entry.path.as_ref()), stem]
+            .into_iter()
+            .flatten()
+            .any(|path| path.strip_suffix(tail).is_some_and(|folder| folder.ends_with('/')))
+    };
+    let mut found = tree.entries().iter().filter(|entry| is_code(entry)).filter(ends);
+    let first = found.next()?;
+    found.next().is_none().then(|| Arc::clone(&first.path))
 }
 
 fn with_extension(tree: &dyn Tree, path: &str) -> Option<Arc<str>> {
