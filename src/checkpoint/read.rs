@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
     fn read(mut self) -> Checkpoint {
         let query = self.query();
         let (offsets, commits) = (self.offsets(), self.commits());
-        self.check_order(&offsets, &commits);
+        self.check_order(&offsets);
         let sources = self.sources(&offsets);
         let state: StateFiles<'_> =
             self.files.iter().filter_map(|(path, content)| Some((path.strip_prefix("state/")?, *content))).collect();
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A restart reads the last entry of offsets and the one before it; a commit follows its offsets.
-    fn check_order(&mut self, offsets: &[OffsetEntry], commits: &[Commit]) {
+    fn check_order(&mut self, offsets: &[OffsetEntry]) {
         let planned: Vec<u64> = self.numbers("offsets").iter().map(|(batch, _)| *batch).collect();
         let committed = self.numbers("commits").last().map(|(batch, _)| *batch);
         let Some(last) = planned.last().copied() else {
@@ -155,16 +155,26 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-        if offsets.len() == 2 && commits.len() == 2 {
-            let pair = |entry: &OffsetEntry| entry.sources.len();
-            if let [old, new] = offsets
-                && pair(old) != pair(new)
-                && matches!((&old.sources, &new.sources), (StoredOffsets::ByPosition(_), StoredOffsets::ByPosition(_)))
-            {
-                let reason = format!("it has {} sources, and the entry before it has {}", pair(new), pair(old));
-                let path = format!("offsets/{}", new.batch);
-                self.problem(&path, damaged(reason));
-            }
+        let count = |entry: &OffsetEntry| entry.sources.len();
+        if let [old, new] = offsets
+            && count(old) != count(new)
+            && old.is_by_position()
+            && new.is_by_position()
+        {
+            let reason = format!("it has {} sources, and the entry before it has {}", count(new), count(old));
+            self.problem(&format!("offsets/{}", new.batch), damaged(reason));
+        }
+    }
+
+    /// A source that has a log of its own has an offset, if only none yet.
+    fn check_number(&mut self, last: &OffsetEntry, logs: &BTreeMap<String, SourceLog>) {
+        let numbers = logs.keys().filter_map(|key| key.parse::<usize>().ok());
+        if last.is_by_position()
+            && let Some(highest) = numbers.max()
+            && highest >= last.sources.len()
+        {
+            let reason = format!("it has {} sources, and the log of source {highest} is there", last.sources.len());
+            self.problem(&format!("offsets/{}", last.batch), damaged(reason));
         }
     }
 
@@ -197,6 +207,7 @@ impl<'a> Reader<'a> {
     /// A restart lists the files of the last batch again.
     fn check_source_logs(&mut self, offsets: &[OffsetEntry], sources: &BTreeMap<String, SourceLog>) {
         let Some((last, before)) = offsets.split_last() else { return };
+        self.check_number(last, sources);
         for (name, offset) in last.sources.iter() {
             let Some(OffsetForm::Files { log: end }) = offset.map(|offset| &offset.form) else { continue };
             let start = before.last().and_then(|entry| {

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-crate::tests!(checkpoints_of_spark_are_judged_as_spark_judged_them);
+crate::tests!(checkpoints_of_spark_are_judged_as_spark_judged_them, a_damaged_checkpoint_never_resumes_wrongly);
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -218,4 +218,114 @@ fn checkpoints_of_spark_are_judged_as_spark_judged_them() {
     assert!(agreeing * 100 >= compared * 98, "{text}");
     assert!(same_class * 100 >= refused * 93, "{text}");
     assert!(built.silent.is_empty() && unseen.silent.is_empty(), "resumes, and Spark refused: {text}");
+}
+
+/// Damages that are tried.
+const DAMAGES: usize = 240;
+
+/// What happens to one file of a copy.
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Truncated,
+    Missing,
+    Foreign,
+    FutureVersion,
+    FlippedByte,
+    Empty,
+}
+
+impl Damage {
+    const ALL: [Damage; 6] = [
+        Damage::Truncated,
+        Damage::Missing,
+        Damage::Foreign,
+        Damage::FutureVersion,
+        Damage::FlippedByte,
+        Damage::Empty,
+    ];
+
+    /// None where the file is gone.
+    fn apply(self, bytes: &[u8], at: usize) -> Option<Vec<u8>> {
+        let at = at % bytes.len().max(1);
+        let mut changed = bytes.to_vec();
+        match self {
+            Damage::Missing => return None,
+            Damage::Truncated => changed.truncate(at),
+            Damage::Foreign => changed = b"PAR1 not of a checkpoint".to_vec(),
+            Damage::FutureVersion => {
+                let version = changed.iter().position(|byte| *byte == b'v').map(|v| v + 1);
+                if let Some(digit) = version.and_then(|at| changed.get_mut(at)) {
+                    *digit = b'9';
+                }
+            }
+            Damage::FlippedByte => changed.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0x15),
+            Damage::Empty => changed.clear(),
+        }
+        Some(changed)
+    }
+}
+
+/// Whatever happens to a file of a checkpoint that Spark refused, it is not said to resume; and nothing panics.
+fn a_damaged_checkpoint_never_resumes_wrongly() {
+    let worst = |report: &Report| report.checkpoints.iter().map(|verdict| verdict.resumption).max();
+    let all = fixtures();
+    let sound: Vec<(&Fixture, Option<Resumption>)> =
+        all.iter().map(|fixture| (fixture, worst(&fixture.report(&fixture.folder())))).collect();
+    let mut random = 7_usize;
+    let mut next = move || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random >> 33
+    };
+    let refused: Vec<_> = sound.iter().filter(|(_, verdict)| *verdict == Some(Resumption::Refused)).collect();
+    let (mut wrong, mut told) = (Vec::new(), 0);
+    for number in 0..DAMAGES {
+        // Two of three are of checkpoints that cannot be resumed: there a damage must not hide it.
+        let chosen = if number % 3 == 0 {
+            sound.get(next() % sound.len())
+        } else {
+            refused.get(next() % refused.len()).copied()
+        };
+        let Some((fixture, before)) = chosen else { continue };
+        let copy = std::env::temp_dir().join(format!("pipelint-damaged-{}-{number}", std::process::id()));
+        let files = copied(&fixture.folder(), &copy);
+        let Some(file) = files.get(next() % files.len()) else { continue };
+        let damage = Damage::ALL[number % Damage::ALL.len()];
+        // Without its last commit it is the sound checkpoint of a query that was stopped before it committed.
+        if matches!(damage, Damage::Missing) && file.parent().is_some_and(|folder| folder.ends_with("commits")) {
+            std::fs::remove_dir_all(&copy).unwrap();
+            continue;
+        }
+        match damage.apply(&std::fs::read(file).unwrap(), next()) {
+            Some(bytes) => std::fs::write(file, bytes).unwrap(),
+            None => std::fs::remove_file(file).unwrap(),
+        }
+        let report = fixture.report(&copy);
+        let after = worst(&report);
+        told += usize::from(report.checkpoints.iter().any(|verdict| !verdict.problems.is_empty()));
+        if *before == Some(Resumption::Refused) && after == Some(Resumption::Resumes) {
+            wrong.push(format!("{} {damage:?} {}", fixture.name, file.display()));
+        }
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    println!("{DAMAGES} damages, {told} named in the report");
+    assert!(told * 2 > DAMAGES, "only {told} of {DAMAGES} damages were named");
+    assert!(wrong.is_empty(), "resumes after damage:\n{}", wrong.join("\n"));
+}
+
+/// Copies a folder; the files of the copy, in order.
+fn copied(from: &Path, to: &Path) -> Vec<PathBuf> {
+    std::fs::create_dir_all(to).unwrap();
+    let mut files = Vec::new();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for entry in entries {
+        let target = to.join(entry.file_name().unwrap());
+        if entry.is_dir() {
+            files.extend(copied(&entry, &target));
+        } else {
+            std::fs::copy(&entry, &target).unwrap();
+            files.push(target);
+        }
+    }
+    files
 }
