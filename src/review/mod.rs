@@ -342,11 +342,14 @@ fn told(
             Some(Confirmation::not_run("the checkpoint itself was compared; it holds no rows"))
         }
         (_, _, ConfirmWith::Nothing) => Some(Confirmation::not_run("turned off by --confirm off")),
-        (_, Some(_), _) if !assessed.confirmable => Some(Confirmation::not_run(if effect == Effect::Unknown {
-            "what decides it is not known here"
-        } else {
-            "claimed from the platform's documents: the engine does not imitate this"
-        })),
+        // What stops an update is seen on any rows.
+        (_, Some(run), _) if !assessed.confirmable && !stops_what_goes_on(run.observed, effect) => {
+            Some(Confirmation::not_run(if effect == Effect::Unknown {
+                "what decides it is not known here"
+            } else {
+                "claimed from the platform's documents: the engine does not imitate this"
+            }))
+        }
         (FlowStatus::Added, Some(run), _) if assessed.findings.is_empty() && holds_rows_only_of_now(run.observed) => {
             Some(Confirmation::not_run("a new flow into a new table has no older rows to be compared with"))
         }
@@ -354,6 +357,11 @@ fn told(
         (FlowStatus::Unchanged, None, _) => Some(Confirmation::not_run("its query is as it was")),
         (_, None, _) => Some(Confirmation::not_run("the engine ran no such flow")),
     }
+}
+
+/// An engine saw a stop of what is claimed to go on.
+fn stops_what_goes_on(observed: Option<Effect>, claimed: Effect) -> bool {
+    observed.is_some_and(Effect::stops) && !claimed.stops() && claimed != Effect::Unknown
 }
 
 /// What an engine may see of a flow that starts with its table: values that hang on the time and the batches of a run.
