@@ -10,7 +10,7 @@ use super::{AnalysisError, AnalyzedFlow, legality};
 use crate::functions::EvalContext;
 use crate::model::{
     Attribute, DataType, DatasetKind, Field, Flow, FlowIdentity, FlowKind, Node, OutputMode, Pipeline, Plan, Platform,
-    Schema, Signature, SourceSignature, WatermarkSignature,
+    Schema, Signature, SourceSignature,
 };
 use jiff::tz::TimeZone;
 
@@ -48,6 +48,7 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
         output_mode: mode,
     };
     let schema = Schema { fields: resolved.output.iter().map(field).collect(), complete: resolved.complete };
+    let (operators, watermarks) = state::operators(&optimized, &canonical, format);
     let signature = Signature {
         identity: FlowIdentity {
             pipeline: home.key.clone(),
@@ -56,8 +57,8 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
             checkpoint: checkpoint(home, flow),
         },
         sources: streaming_sources(&optimized),
-        operators: if is_view { Vec::new() } else { state::operators(&optimized, &canonical, format) },
-        watermarks: watermarks(&optimized, &canonical),
+        operators: if is_view { Vec::new() } else { operators },
+        watermarks,
         output: schema.clone(),
     };
     let aspects = aspects::collect(&aspects::Query {
@@ -196,22 +197,6 @@ fn streaming_sources(plan: &Plan) -> Vec<SourceSignature> {
             place: read.place.clone(),
         })
         .collect()
-}
-
-fn watermarks(plan: &Plan, canonical: &Canonical) -> Vec<WatermarkSignature> {
-    let mut found = Vec::new();
-    plan.walk(&mut |p| {
-        if let Node::Watermark { event_time, delay, input } = &p.node
-            && input.is_streaming()
-        {
-            found.push(WatermarkSignature {
-                event_time: canonical.expr(event_time).to_string(),
-                delay: resolve::delay_micros(delay),
-                place: p.place.clone(),
-            });
-        }
-    });
-    found
 }
 
 /// Configuration in force for one flow.

@@ -9,11 +9,11 @@ use super::join_keys::{EquiKey, split_condition};
 use super::not_null::NotNull;
 use super::output::output;
 use super::resolve::expression::{arguments, is_aggregate, typed};
-use super::resolve::name_of;
+use super::resolve::{delay_micros, name_of};
 use crate::functions;
 use crate::model::{
     Attribute, Call, DataType, Expr, Field, GroupingSets, JoinKind, JoinOn, Node, OutputMode, Place, Plan, Schema,
-    StateStoreSchema, StatefulFunction, StatefulOperator,
+    StateStoreSchema, StatefulFunction, StatefulOperator, WatermarkSignature,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,16 +50,23 @@ pub(super) struct StateFormat {
     pub output_mode: OutputMode,
 }
 
-pub(super) fn operators(plan: &Plan, canonical: &Canonical, format: StateFormat) -> Vec<StatefulOperator> {
-    let mut walk = Walk { canonical, format, found: Vec::new() };
+pub(super) fn operators(
+    plan: &Plan,
+    canonical: &Canonical,
+    format: StateFormat,
+) -> (Vec<StatefulOperator>, Vec<WatermarkSignature>) {
+    let mut walk = Walk { canonical, format, found: Vec::new(), above: Vec::new(), watermarks: Vec::new() };
     walk.visit(plan);
-    walk.found
+    (walk.found, walk.watermarks)
 }
 
 struct Walk<'a> {
     canonical: &'a Canonical,
     format: StateFormat,
     found: Vec<StatefulOperator>,
+    /// Ids of the operators between the sink and the plan that is visited.
+    above: Vec<u32>,
+    watermarks: Vec<WatermarkSignature>,
 }
 
 type Semantics = BTreeMap<&'static str, Vec<String>>;
@@ -70,6 +77,7 @@ impl Walk<'_> {
         if !plan.is_streaming() {
             return;
         }
+        let known = self.found.len();
         match &plan.node {
             Node::Aggregate { groupings, sets, outputs, input, .. } => {
                 self.aggregate(groupings, sets, outputs, input, &plan.place);
@@ -87,11 +95,20 @@ impl Walk<'_> {
                 self.push("globalLimit", vec![store("default", key, value)], semantics, &plan.place);
             }
             Node::StatefulMap { keys, function, .. } => self.stateful_map(keys, function, &plan.place),
+            Node::Watermark { event_time, delay, .. } => self.watermarks.push(WatermarkSignature {
+                event_time: self.canonical.expr(event_time).to_string(),
+                delay: delay_micros(delay),
+                operators: self.above.clone(),
+                place: plan.place.clone(),
+            }),
             _ => {}
         }
+        let height = self.above.len();
+        self.above.extend(self.found.get(known..).into_iter().flatten().map(|operator| operator.id));
         for input in plan.inputs() {
             self.visit(input);
         }
+        self.above.truncate(height);
     }
 
     fn push(&mut self, name: &str, stores: Vec<StateStoreSchema>, semantics: Semantics, place: &Place) {

@@ -34,10 +34,6 @@ impl<'a> Side<'a> {
         self.analyzed.aspects.sources.iter().filter(|source| source.streaming && !source.in_subquery).collect()
     }
 
-    pub fn is_stateful(&self) -> bool {
-        !self.analyzed.signature.operators.is_empty()
-    }
-
     /// Configuration in force for the flow.
     pub fn configuration(&self) -> BTreeMap<String, String> {
         let mut all = self.pipeline.configuration.clone();

@@ -104,12 +104,14 @@ impl Look<'_> {
         change
     }
 
-    /// Deduplication and aggregation of a stream without a watermark.
+    /// Deduplication and aggregation of a stream without a watermark in front of them.
     fn state(&self) -> Vec<Change> {
-        if !self.analyzed.signature.watermarks.is_empty() || !self.analyzed.streaming {
+        if !self.analyzed.streaming {
             return Vec::new();
         }
-        let operators = self.analyzed.signature.operators.iter().filter(|operator| grows(operator));
+        let signature = &self.analyzed.signature;
+        let heard = |operator: &StatefulOperator| signature.watermarks.iter().any(|w| w.operators.contains(&operator.id));
+        let operators = signature.operators.iter().filter(|operator| grows(operator) && !heard(operator));
         let mut seen: Vec<&str> = Vec::new();
         let mut found = Vec::new();
         for operator in operators {

@@ -57,6 +57,8 @@ pub struct WatermarkSignature {
     pub event_time: String,
     /// Microseconds; none where not a literal.
     pub delay: Option<i64>,
+    /// Ids of the stateful operators that it stands in front of. Those behind which it stands drop and forget nothing by it.
+    pub operators: Vec<u32>,
     pub place: Place,
 }
 

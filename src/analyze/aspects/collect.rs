@@ -37,7 +37,7 @@ pub(in crate::analyze) fn collect(query: &Query<'_>) -> Aspects {
             place: query.places.get(&column.id).cloned().unwrap_or_default(),
         });
     }
-    let mut collector = Collector { canonical, aspects, subqueries: Vec::new() };
+    let mut collector = Collector { canonical, aspects, above: Vec::new(), subqueries: Vec::new() };
     collector.visit(query.optimized, None);
     let mut pending = std::mem::take(&mut collector.subqueries);
     while let Some((plan, feeds)) = pending.pop() {
@@ -64,6 +64,8 @@ type Feeds = Option<&'static str>;
 struct Collector<'a> {
     canonical: &'a Canonical,
     aspects: Aspects,
+    /// Stateful operators between the target and the node that is visited.
+    above: Vec<&'static str>,
     subqueries: Vec<(&'a Plan, Feeds)>,
 }
 
@@ -106,8 +108,7 @@ impl<'a> Collector<'a> {
                     feeds,
                     place: place.clone(),
                 });
-                let name = if *within_watermark { "dedupeWithinWatermark" } else { "dedupe" };
-                self.visit(input, if streaming { Some(name) } else { feeds });
+                self.visit_inputs(plan, feeds);
             }
             Node::Watermark { event_time, delay, input } => {
                 self.aspects.watermarks.push(WatermarkAspect {
@@ -115,7 +116,8 @@ impl<'a> Collector<'a> {
                     delay: delay_micros(delay),
                     given: self.canonical.expr(delay),
                     streaming: input.is_streaming(),
-                    feeds,
+                    heard_by: self.above.clone(),
+                    behind: stateful_operators(input),
                     place: place.clone(),
                 });
                 self.visit(input, feeds);
@@ -132,19 +134,19 @@ impl<'a> Collector<'a> {
                 }
                 self.visit(input, feeds);
             }
-            Node::StatefulMap { keys, function, input } => {
+            Node::StatefulMap { keys, function, .. } => {
                 self.aspects.stateful_maps.push(StatefulMapAspect {
                     keys: keys.iter().map(|k| self.canonical.expr(k)).collect(),
                     function: function.clone(),
                     feeds,
                     place: place.clone(),
                 });
-                self.visit(input, if input.is_streaming() { Some("stateful map") } else { feeds });
+                self.visit_inputs(plan, feeds);
             }
-            Node::Limit { count, input } => {
+            Node::Limit { count, .. } => {
                 let piece = self.piece(prefixed("limit ", self.canonical.expr(count)), feeds, place);
                 self.aspects.limits.push(piece);
-                self.visit(input, if input.is_streaming() { Some("globalLimit") } else { feeds });
+                self.visit_inputs(plan, feeds);
             }
             Node::Offset { count, input } => {
                 let piece = self.piece(prefixed("offset ", self.canonical.expr(count)), feeds, place);
@@ -236,7 +238,7 @@ impl<'a> Collector<'a> {
     fn join(&mut self, plan: &'a Plan, feeds: Feeds) {
         let Node::Join { left, right, kind, on, .. } = &plan.node else { return };
         let stream_stream = left.is_streaming() && right.is_streaming();
-        let below = if stream_stream { Some("symmetricHashJoin") } else { feeds };
+        let below = stateful_operator(plan).or(feeds);
         let condition = match on {
             JoinOn::Condition(condition) => Some(condition),
             _ => None,
@@ -265,14 +267,13 @@ impl<'a> Collector<'a> {
             feeds,
             place: plan.place.clone(),
         });
-        self.visit(left, below);
-        self.visit(right, below);
+        self.visit_inputs(plan, feeds);
     }
 
     fn aggregate(&mut self, plan: &'a Plan, feeds: Feeds) {
         let Node::Aggregate { groupings, sets, outputs, input, .. } = &plan.node else { return };
         let streaming = input.is_streaming();
-        let below = if streaming { Some("stateStoreSave") } else { feeds };
+        let below = stateful_operator(plan).or(feeds);
         let groupings = groupings.iter().map(|g| self.expr_piece(g, below, &plan.place)).collect();
         let aggregates = aggregate_calls(outputs)
             .into_iter()
@@ -286,8 +287,63 @@ impl<'a> Collector<'a> {
             feeds,
             place: plan.place.clone(),
         });
-        self.visit(input, below);
+        self.visit_inputs(plan, feeds);
     }
+
+    fn visit_inputs(&mut self, plan: &'a Plan, feeds: Feeds) {
+        let operator = stateful_operator(plan);
+        self.above.extend(operator);
+        for input in plan.inputs() {
+            self.visit(input, operator.or(feeds));
+        }
+        if operator.is_some() {
+            self.above.pop();
+        }
+    }
+}
+
+/// What a node over streams keeps state as.
+fn stateful_operator(plan: &Plan) -> Feeds {
+    let operator = match &plan.node {
+        Node::Aggregate { .. } => "stateStoreSave",
+        Node::Deduplicate { within_watermark: true, .. } => "dedupeWithinWatermark",
+        Node::Deduplicate { .. } => "dedupe",
+        Node::StatefulMap { .. } => "stateful map",
+        Node::Limit { .. } => "globalLimit",
+        Node::Join { .. } => "symmetricHashJoin",
+        Node::Read(_)
+        | Node::Values { .. }
+        | Node::Range { .. }
+        | Node::Project { .. }
+        | Node::Filter { .. }
+        | Node::Distinct { .. }
+        | Node::Union { .. }
+        | Node::SetOperation { .. }
+        | Node::Sort { .. }
+        | Node::Offset { .. }
+        | Node::Watermark { .. }
+        | Node::Window { .. }
+        | Node::Generate { .. }
+        | Node::Sample { .. }
+        | Node::SubqueryAlias { .. }
+        | Node::With { .. }
+        | Node::Pivot { .. }
+        | Node::Unpivot { .. }
+        | Node::WithColumns { .. }
+        | Node::DropColumns { .. }
+        | Node::RenameColumns { .. }
+        | Node::ToDf { .. }
+        | Node::NaFill { .. }
+        | Node::NaDrop { .. }
+        | Node::Opaque { .. } => return None,
+    };
+    plan.inputs().into_iter().all(Plan::is_streaming).then_some(operator)
+}
+
+fn stateful_operators(plan: &Plan) -> Vec<&'static str> {
+    let mut operators = Vec::new();
+    plan.walk(&mut |p| operators.extend(stateful_operator(p)));
+    operators
 }
 
 fn prefixed(word: &'static str, term: Term) -> Term {

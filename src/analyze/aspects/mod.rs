@@ -106,7 +106,10 @@ pub struct WatermarkAspect {
     /// The delay as it is given.
     pub given: Term,
     pub streaming: bool,
-    pub feeds: Option<&'static str>,
+    /// Stateful operators between it and the target, the nearest last: they drop and forget by it.
+    pub heard_by: Vec<&'static str>,
+    /// Stateful operators that it stands behind: they know nothing of it.
+    pub behind: Vec<&'static str>,
     pub place: Place,
 }
 

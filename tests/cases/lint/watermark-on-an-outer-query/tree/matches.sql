@@ -1,0 +1,4 @@
+CREATE OR REFRESH STREAMING TABLE matches AS
+SELECT * FROM (
+  SELECT e.id, e.ts, c.url FROM STREAM raw.ev e JOIN STREAM raw.clk c ON e.id = c.cid
+) WATERMARK ts DELAY OF INTERVAL 1 HOUR;

@@ -1,0 +1,11 @@
+from pyspark import pipelines as dp
+
+
+@dp.temporary_view
+def once():
+    return spark.readStream.table("raw.ev").withWatermark("ts", "1 hour").dropDuplicates(["id", "ts"])
+
+
+@dp.table
+def events():
+    return spark.readStream.table("once")
