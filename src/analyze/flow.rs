@@ -39,7 +39,7 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     let context = EvalContext { zone: settings.zone(), ansi: settings.ansi(), ..EvalContext::default() };
     let optimized = super::optimize::optimize(resolved.plan.clone(), &context);
     if streaming && !is_view {
-        errors.extend(legality::check_optimized(&optimized));
+        errors.extend(legality::check_optimized(&optimized, settings.allow_multiple()));
     }
     let canonical = Canonical::of(&optimized);
     let format = StateFormat {
@@ -161,27 +161,27 @@ fn query_type_error(pipeline: &Pipeline, flow: &Flow, kind: Option<DatasetKind>,
     Some(AnalysisError { class: class.to_owned(), message: message.to_owned(), place: flow.place.clone() })
 }
 
-/// Apache Spark wants the declared types to be exactly the query's (`GraphValidations`).
+/// The declared columns of a table must hold every column of its own query, with exactly its type (`GraphValidations`); those that
+/// the query does not give hold NULL.
 fn declared_errors(pipeline: &Pipeline, flow: &Flow, output: &[Attribute]) -> Vec<AnalysisError> {
-    let (Platform::Spark, FlowKind::Default) = (pipeline.platform, &flow.kind) else { return Vec::new() };
-    let dataset = pipeline.dataset(&flow.target);
-    let Some(declared) = dataset.and_then(|d| d.declared.as_ref()) else { return Vec::new() };
-    let mut errors = Vec::new();
-    for column in output {
-        let Some(field) = declared.field(&column.name) else { continue };
-        let known = !field.data_type.is_unknown() && !column.data_type.is_unknown();
-        if known && !same_type(&field.data_type, &column.data_type) {
-            errors.push(AnalysisError {
-                class: "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE".to_owned(),
-                message: format!(
-                    "`{}` is declared as {} and computed as {}",
-                    column.name, field.data_type, column.data_type
-                ),
-                place: flow.place.clone(),
-            });
+    let dataset = pipeline.dataset(&flow.target).filter(|_| matches!(flow.kind, FlowKind::Default));
+    let Some(declared) = dataset.and_then(|d| d.declared.as_ref()).filter(|declared| declared.complete) else {
+        return Vec::new();
+    };
+    let mismatch = |column: &Attribute| match declared.field(&column.name) {
+        None => Some(format!("`{}` is given by the query and not declared", column.name)),
+        Some(Field { data_type, .. }) => {
+            let known = !data_type.is_unknown() && !column.data_type.is_unknown();
+            (known && !same_type(data_type, &column.data_type))
+                .then(|| format!("`{}` is declared {data_type} and is {}", column.name, column.data_type))
         }
-    }
-    errors
+    };
+    let error = |message| AnalysisError {
+        class: "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE".to_owned(),
+        message,
+        place: flow.place.clone(),
+    };
+    output.iter().filter_map(mismatch).map(error).collect()
 }
 
 /// Streaming leaves, left to right: the order in which Spark zips sources with offsets.
@@ -224,6 +224,13 @@ impl Settings<'_> {
         let default =
             self.pipeline.platform == Platform::Lakeflow || self.pipeline.spark_version >= ALWAYS_NULLABLE_SINCE;
         self.conf("spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled")
+            .map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// On by default since Spark 3.5.
+    fn allow_multiple(&self) -> bool {
+        let default = self.pipeline.platform == Platform::Lakeflow || self.pipeline.spark_version >= (3, 5);
+        self.conf("spark.sql.streaming.statefulOperator.allowMultiple")
             .map_or(default, |value| value.eq_ignore_ascii_case("true"))
     }
 

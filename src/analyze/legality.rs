@@ -180,10 +180,21 @@ impl Checker {
     }
 }
 
-/// Errors that only the optimized plan shows.
-pub(super) fn check_optimized(plan: &Plan) -> Vec<AnalysisError> {
+/// Errors that only the optimized plan shows. `allow_multiple`: watermarks travel through stateful operators, so that each stream
+/// has one only (`spark.sql.streaming.statefulOperator.allowMultiple`).
+pub(super) fn check_optimized(plan: &Plan, allow_multiple: bool) -> Vec<AnalysisError> {
     let mut errors = Vec::new();
     plan.walk(&mut |p| {
+        if let Node::Watermark { input, .. } = &p.node
+            && allow_multiple
+            && has_watermark_below(input)
+        {
+            errors.push(AnalysisError {
+                class: "_LEGACY_ERROR_TEMP_3076".to_owned(),
+                message: "a watermark on a stream that has one already is not supported".to_owned(),
+                place: p.place.clone(),
+            });
+        }
         if let Node::Join { left, right, on, .. } = &p.node
             && left.is_streaming()
             && right.is_streaming()
@@ -192,7 +203,11 @@ pub(super) fn check_optimized(plan: &Plan) -> Vec<AnalysisError> {
                 JoinOn::Condition(condition) => Some(condition),
                 _ => None,
             };
-            if split_condition(condition, left, right).keys.is_empty() {
+            let split = split_condition(condition, left, right);
+            // Which side a column belongs to is a guess where nothing is known of either.
+            let equated = [left, right].iter().any(|side| equates_columns(side));
+            let guessed = is_open(left) && is_open(right) && (equated || split.residual.iter().any(is_equality));
+            if split.keys.is_empty() && !guessed {
                 errors.push(AnalysisError {
                     class: "_LEGACY_ERROR_TEMP_1181".to_owned(),
                     message: "a join of two streams needs an equality between them".to_owned(),
@@ -202,6 +217,27 @@ pub(super) fn check_optimized(plan: &Plan) -> Vec<AnalysisError> {
         }
     });
     errors
+}
+
+fn is_open(plan: &Plan) -> bool {
+    plan.reads().iter().any(|read| !read.complete)
+}
+
+/// A filter on one side compares two of its columns: one may be the other side's.
+fn equates_columns(plan: &Plan) -> bool {
+    let mut found = false;
+    plan.walk(&mut |p| {
+        if let Node::Filter { condition, .. } = &p.node {
+            let several = |part: &Expr| super::optimize::references(part).len() > 1;
+            found |=
+                super::optimize::conjuncts(condition.clone()).iter().any(|part| is_equality(part) && several(part));
+        }
+    });
+    found
+}
+
+fn is_equality(part: &Expr) -> bool {
+    matches!(part, Expr::Call(call) if matches!(call.function.as_ref(), "=" | "<=>"))
 }
 
 fn is_range(part: &Expr) -> bool {
@@ -219,6 +255,12 @@ fn bounds(part: &Expr, own: &[Attribute], other: &[Attribute]) -> bool {
 
 fn has_watermark(columns: &[Attribute]) -> bool {
     columns.iter().any(|a| a.watermark_delay.is_some())
+}
+
+fn has_watermark_below(plan: &Plan) -> bool {
+    let mut found = false;
+    plan.walk(&mut |p| found |= matches!(p.node, Node::Watermark { .. }) && p.is_streaming());
+    found
 }
 
 fn has_streaming_aggregate(plan: &Plan) -> bool {

@@ -4,7 +4,7 @@ use super::change::Change;
 use super::comparison::{Comparison, Explained, Side};
 use super::pair::FlowPair;
 use super::query::{self, edited};
-use super::{cdc, code_changed, column, configuration, definition, source as sources, stream_job};
+use super::{cdc, code_changed, configuration, definition, source as sources, stream_job};
 use crate::analyze::{Analysis, AnalysisError};
 use crate::model::{DatasetKind, FlowKind, Node, Place};
 
@@ -15,7 +15,7 @@ pub fn compare(before: &Analysis, after: &Analysis, pair: &FlowPair, settled: bo
     let new = pair.after.and_then(|reference| Side::new(after, reference));
     let mut changes = match (old, new) {
         (Some(old), Some(new)) => compare_sides(old, new, pair, settled),
-        (None, Some(new)) => errors(&[], new).into_iter().chain(declared_mismatch(None, new)).collect(),
+        (None, Some(new)) => errors(&[], new),
         _ => Vec::new(),
     };
     for change in &mut changes {
@@ -33,7 +33,6 @@ fn compare_sides(old: Side, new: Side, pair: &FlowPair, settled: bool) -> Vec<Ch
     let mut changes = Vec::new();
     changes.extend(kind_changed(old, new));
     changes.extend(errors(&old.analyzed.errors, new));
-    changes.extend(declared_mismatch(Some(old), new));
     let same_query = old.analyzed.aspects.same_meaning(&new.analyzed.aspects)
         && old.analyzed.signature.operators == new.analyzed.signature.operators;
     if pair.renamed {
@@ -149,7 +148,8 @@ fn errors(known: &[AnalysisError], new: Side) -> Vec<Change> {
     let class = |error: &AnalysisError| error.class == "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE";
     (new.analyzed.errors.iter())
         .map(|error| {
-            let was_broken = known.iter().any(|old| old.class == error.class);
+            let was_broken =
+                known.iter().any(|old| old.class == error.class && (!class(error) || old.message == error.message));
             let change = if class(error) {
                 Change::new("declared-schema-mismatch", &new.pipeline.key)
             } else {
@@ -162,28 +162,6 @@ fn errors(known: &[AnalysisError], new: Side) -> Vec<Change> {
         })
         .filter(|change| !change.flag("was_broken"))
         .collect()
-}
-
-/// Declared columns whose types are not those of the table's own query (Spark's `GraphValidations` compares them there only).
-fn declared_mismatch(old: Option<Side>, new: Side) -> Option<Change> {
-    let mismatches = |side: Side| -> Vec<String> {
-        let declared = side.dataset.and_then(|dataset| dataset.declared.as_ref());
-        let Some(declared) = declared.filter(|_| matches!(side.flow.kind, FlowKind::Default)) else {
-            return Vec::new();
-        };
-        let differing = side.analyzed.aspects.outputs.iter().filter_map(|column| {
-            let field = declared.field(&column.name)?;
-            column::conversion(&field.data_type, &column.data_type)?;
-            Some(format!("{} is declared {} and is {}", column.name, field.data_type, column.data_type))
-        });
-        differing.collect()
-    };
-    let (then, now) = (old.map(mismatches).unwrap_or_default(), mismatches(new));
-    let told = new.analyzed.errors.iter().any(|error| error.class.starts_with("USER_SPECIFIED_AND_INFERRED"));
-    if now.is_empty() || now == then || told {
-        return None;
-    }
-    Some(Change::new("declared-schema-mismatch", &new.pipeline.key).fact("error", now.join("; ")))
 }
 
 /// Why a relation of one of the queries is not known, where the two queries differ in that.

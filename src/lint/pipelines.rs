@@ -110,7 +110,8 @@ impl Look<'_> {
             return Vec::new();
         }
         let signature = &self.analyzed.signature;
-        let heard = |operator: &StatefulOperator| signature.watermarks.iter().any(|w| w.operators.contains(&operator.id));
+        let heard =
+            |operator: &StatefulOperator| signature.watermarks.iter().any(|w| w.operators.contains(&operator.id));
         let operators = signature.operators.iter().filter(|operator| grows(operator) && !heard(operator));
         let mut seen: Vec<&str> = Vec::new();
         let mut found = Vec::new();

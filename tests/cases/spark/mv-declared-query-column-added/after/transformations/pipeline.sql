@@ -1,0 +1,1 @@
+CREATE MATERIALIZED VIEW m (id BIGINT, k STRING) AS SELECT id, k, amt FROM events;
