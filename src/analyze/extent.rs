@@ -45,8 +45,8 @@ impl Extents {
             if is_ready {
                 let extent = self.of(catalog, id.0, plan);
                 self.0.insert(id, extent);
-            } else if !self.0.contains_key(&id) {
-                self.0.insert(id, Extent::default());
+            } else if let std::collections::hash_map::Entry::Vacant(entry) = self.0.entry(id) {
+                entry.insert(Extent::default());
                 pending.push((id, true));
                 pending.extend(views(catalog, id.0, plan).map(|view| (view, false)));
             }

@@ -134,7 +134,7 @@ fn state(out: &mut String, stored: &StoredOperator) {
 
 fn columns(schema: &Schema) -> String {
     let columns = schema.fields.iter().map(|field| format!("{} {}", field.name, field.data_type));
-    safe::inline(&columns.collect::<Vec<_>>().join(", ")).to_string()
+    safe::inline(&columns.collect::<Vec<_>>().join(", "))
 }
 
 /// The same as JSON.

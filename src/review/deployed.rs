@@ -209,7 +209,7 @@ impl Judge<'_> {
                 changes.extend(self.undecided(&open));
                 changes.retain(|change| change.kind == "checkpoint-undecided");
             }
-            _ if changes.iter().any(|change| refuses_beside_the_restart(change)) => {
+            _ if changes.iter().any(refuses_beside_the_restart) => {
                 verdict.resumption = Resumption::Refused;
             }
             _ => verdict.resumption = Resumption::Resumes,
@@ -320,7 +320,7 @@ impl Judge<'_> {
                 _ => {
                     let said = |kind: &str| difference.changes.iter().any(|other| of_flow(other) && other.kind == kind);
                     let refused = difference.changes.iter().any(|other| of_flow(other) && is_refusal(other.kind));
-                    changes.retain(|change| !said(change.kind) && !(refused && is_refusal(change.kind)));
+                    changes.retain(|change| !(said(change.kind) || refused && is_refusal(change.kind)));
                 }
             }
         }

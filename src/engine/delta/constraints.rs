@@ -19,7 +19,7 @@ pub fn enforce(rows: Rows, given: &[bool], constraints: &[TableConstraint]) -> R
         })
     };
     let mut rows = rows;
-    for (at, field) in rows.schema.fields.clone().iter().enumerate() {
+    for (at, field) in rows.schema.fields.iter().enumerate() {
         let is_given = given.get(at).copied().unwrap_or(true);
         if is_given {
             continue;
