@@ -49,6 +49,9 @@ pub(super) fn analyze(catalog: &Catalog<'_>, schemas: &Schemas, pipeline: usize,
     };
     let schema = Schema { fields: resolved.output.iter().map(field).collect(), complete: resolved.complete };
     let (operators, watermarks) = state::operators(&optimized, &canonical, format);
+    if streaming && !is_view && settings.avro_state() {
+        errors.extend(legality::check_avro(&operators));
+    }
     let signature = Signature {
         identity: FlowIdentity {
             pipeline: home.key.clone(),
@@ -232,6 +235,13 @@ impl Settings<'_> {
         let default = self.pipeline.platform == Platform::Lakeflow || self.pipeline.spark_version >= (3, 5);
         self.conf("spark.sql.streaming.statefulOperator.allowMultiple")
             .map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// State in RocksDB, written as Avro.
+    fn avro_state(&self) -> bool {
+        let is = |key: &str, end: &str| self.conf(key).is_some_and(|value| value.to_lowercase().ends_with(end));
+        is("spark.sql.streaming.stateStore.providerClass", "rocksdbstatestoreprovider")
+            && is("spark.sql.streaming.stateStore.encodingFormat", "avro")
     }
 
     fn aggregation_version(&self) -> u8 {

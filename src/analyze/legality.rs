@@ -5,7 +5,7 @@ use super::join_keys::split_condition;
 use super::output::output;
 use super::resolve::event_time_delay;
 use super::resolve::expression::is_aggregate;
-use crate::model::{Attribute, Expr, JoinKind, JoinOn, Node, OutputMode, Place, Plan, SetOperation};
+use crate::model::{Attribute, Expr, JoinKind, JoinOn, Node, OutputMode, Place, Plan, SetOperation, StatefulOperator};
 use std::collections::BTreeSet;
 
 /// The class of most refusals (`UnsupportedOperationChecker.throwError`).
@@ -217,6 +217,17 @@ pub(super) fn check_optimized(plan: &Plan, allow_multiple: bool) -> Vec<Analysis
         }
     });
     errors
+}
+
+/// State that Avro cannot hold: the value of a deduplication is a column without a type (measured on Spark 4.3).
+pub(super) fn check_avro(operators: &[StatefulOperator]) -> Vec<AnalysisError> {
+    let dedupe = operators.iter().filter(|operator| operator.name.as_ref() == "dedupe");
+    let error = |operator: &StatefulOperator| AnalysisError {
+        class: UNSUPPORTED.to_owned(),
+        message: "the state of dropDuplicates cannot be written as Avro".to_owned(),
+        place: operator.place.clone(),
+    };
+    dedupe.map(error).collect()
 }
 
 fn is_open(plan: &Plan) -> bool {

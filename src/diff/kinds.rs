@@ -135,6 +135,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("used", "flag: the query uses the column"),
     ("option", "text: the option's name"),
     ("setting", "text: the setting's name"),
+    ("clause", "a clause of the definition, with the column that it belongs to"),
     ("class", "text: what the setting or option governs"),
     (
         "commit",

@@ -56,6 +56,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
             "endingoffsets",
             "endingversion",
             "endingtimestamp",
+            "stream-from-timestamp",
         ],
     ),
     (

@@ -35,9 +35,12 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
         "spark.createDataFrame" | "sqlContext.createDataFrame" => create_data_frame(interpreter, arguments)?,
         "spark.conf.get" => conf_get(interpreter, arguments),
         "spark.conf.set" => {
-            if let (Some(key), Some(value)) = (arguments.text(0, "key"), arguments.get(1, "value")) {
-                let value = option_text(value);
-                interpreter.conf.insert(key.to_string(), value);
+            configure(interpreter, arguments);
+            Value::None
+        }
+        "spark.conf.unset" => {
+            if let Some(key) = arguments.text(0, "key") {
+                interpreter.conf.remove(key.as_ref());
             }
             Value::None
         }
@@ -97,6 +100,9 @@ pub fn call(interpreter: &mut Interpreter<'_>, path: &str, arguments: &Arguments
             if path.ends_with(".getOrCreate") || path.ends_with(".create") || path == "pyspark.sql.SparkSession" {
                 Value::external("spark")
             } else {
+                if path.ends_with(".config") {
+                    configure(interpreter, arguments);
+                }
                 // The builder: every step gives the builder again.
                 Value::external("pyspark.sql.SparkSession.builder")
             }
@@ -277,6 +283,18 @@ fn inferred_type(rows: &[Vec<Expr>], column: usize) -> DataType {
         Some(DataType::Int) => DataType::Long,
         Some(other) => other,
         None => DataType::Unknown,
+    }
+}
+
+/// `spark.conf.set(key, value)`, and the session builder's `config` with one key or a map of them.
+fn configure(interpreter: &mut Interpreter<'_>, arguments: &Arguments) {
+    if let (Some(key), Some(value)) = (arguments.text(0, "key"), arguments.get(1, "value")) {
+        interpreter.conf.insert(key.to_string(), option_text(value));
+    }
+    if let Some(map) = arguments.keyword("map") {
+        let mut all = std::collections::BTreeMap::new();
+        super::dlt::text_map(map, &mut all);
+        interpreter.conf.extend(all);
     }
 }
 

@@ -100,10 +100,12 @@ fn start(
         Some("complete") => OutputMode::Complete,
         _ => OutputMode::Append,
     };
+    let own = writer.options.get("checkpointlocation").cloned();
+    let checkpoint = own.or_else(|| default_checkpoint(interpreter, &writer));
     let write = StreamWrite {
         target: sink,
         output_mode,
-        checkpoint: writer.options.get("checkpointlocation").cloned(),
+        checkpoint,
         query_name: writer.query_name.as_ref().map(ToString::to_string),
         trigger: writer.trigger.as_ref().map(ToString::to_string),
         partition_by: writer.partition_by.clone(),
@@ -112,6 +114,13 @@ fn start(
     batch::stream(interpreter, &write, &writer, &arguments.place);
     interpreter.register_stream_job(write, &writer, &arguments.place);
     Value::external("pyspark.sql.streaming.query")
+}
+
+/// The session's folder holds one for each query of a name; a query without a name begins anew at every start.
+fn default_checkpoint(interpreter: &Interpreter<'_>, writer: &Writer) -> Option<String> {
+    let key = "spark.sql.streaming.checkpointLocation";
+    let (_, folder) = interpreter.conf.iter().find(|(name, _)| name.eq_ignore_ascii_case(key))?;
+    Some(format!("{}/{}", folder.trim_end_matches('/'), writer.query_name.as_ref()?))
 }
 
 fn foreach_batch(interpreter: &mut Interpreter<'_>, function: &Value, arguments: &Arguments) -> CodeUnit {

@@ -167,6 +167,10 @@ pub fn sql_write(interpreter: &mut Interpreter<'_>, write: BatchWrite, place: &P
 
 /// `SET` and `RESET` inside `spark.sql(…)`.
 pub fn sql_conf(interpreter: &mut Interpreter<'_>, key: &str, value: Option<&str>, place: &Place) {
+    match value {
+        Some(value) => interpreter.conf.insert(key.to_owned(), value.to_owned()),
+        None => interpreter.conf.remove(key),
+    };
     let step = Step::Conf { key: key.to_owned(), value: value.map(str::to_owned), place: place.clone() };
     interpreter.job.push(step);
 }

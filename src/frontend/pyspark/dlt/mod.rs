@@ -7,7 +7,7 @@ mod jobs;
 mod registration;
 mod replace;
 
-pub use registration::{Registry, finish};
+pub use registration::{Registry, finish, text_map};
 
 use crate::frontend::pyspark::{self, reader};
 use crate::frontend::python::interpret::{Eval, Interpreter};

@@ -237,7 +237,7 @@ fn declare_schema(interpreter: &mut Interpreter<'_>, dataset: &mut Dataset, valu
     dataset.declared = Some(schema);
 }
 
-fn text_map(value: &Value, into: &mut BTreeMap<String, String>) {
+pub fn text_map(value: &Value, into: &mut BTreeMap<String, String>) {
     match value {
         Value::Dict(dict) => {
             for (key, value) in &dict.borrow().items {
@@ -555,17 +555,28 @@ fn flow(interpreter: &mut Interpreter<'_>, registered: Registered, datasets: &[D
         FlowKind::StreamJob(_) => interpreter.content_of_file(&draft.place),
         _ => interpreter.content_behind(&draft.query),
     });
+    let mut spark_conf = session_conf(interpreter, &draft.kind);
+    spark_conf.extend(draft.spark_conf);
     Flow {
         name: draft.name,
         target,
         kind: draft.kind,
         plan,
-        spark_conf: draft.spark_conf,
+        spark_conf,
         comment: draft.comment,
         code,
         open_code,
         place: draft.place,
     }
+}
+
+/// What the file sets on its session; a query that is started has what was set before it started.
+fn session_conf(interpreter: &Interpreter<'_>, kind: &FlowKind) -> BTreeMap<String, String> {
+    if matches!(kind, FlowKind::StreamJob(_)) {
+        return BTreeMap::new();
+    }
+    let own = interpreter.conf.iter().filter(|(key, _)| key.starts_with("spark."));
+    own.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn target_name(interpreter: &Interpreter<'_>, draft: &FlowDraft, datasets: &[Dataset]) -> QualifiedName {

@@ -50,6 +50,8 @@ impl Interpreter<'_> {
         match &statement.kind {
             StatementKind::Expression(expression) => {
                 let value = self.evaluate(expression, scope)?;
+                // A value that nobody takes decides nothing.
+                self.open_values -= u64::from(value.is_open());
                 if let (ExpressionKind::Call { function, .. }, Value::Unknown(result)) = (&expression.kind, &value)
                     && let ExpressionKind::Attribute { value: object, .. } = &function.kind
                 {

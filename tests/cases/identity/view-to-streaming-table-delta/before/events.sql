@@ -1,0 +1,1 @@
+CREATE MATERIALIZED VIEW events AS SELECT id, v FROM raw.ev;

@@ -1,0 +1,9 @@
+import dlt
+from pyspark.sql import functions as F
+
+spark.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+
+
+@dlt.table
+def events():
+    return spark.readStream.table("raw.ev").select("id", F.to_date("ts").alias("day"))
