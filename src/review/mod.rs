@@ -59,7 +59,9 @@ pub fn examine(before: &dyn Tree, after: &dyn Tree, options: &Options) -> Examin
     let mut difference = diff(&b.analysis, &a.analysis);
     let checkpoints = options.checkpoints.as_ref().map(|checkpoints| {
         let before = (!checkpoints.alone).then_some(&b.analysis);
-        deployed::judge(checkpoints, before, &a.analysis, &mut difference)
+        let verdicts = deployed::judge(checkpoints, before, &a.analysis, &mut difference);
+        crate::diff::complete_facts(&b.analysis, &a.analysis, &mut difference.changes);
+        verdicts
     });
     let (book, mut diagnostics) = rule_book(after, &a.project);
     let mut further: Vec<Change> = unattended_refreshes(&b.project.jobs, &a.project.jobs);
