@@ -87,6 +87,10 @@ fn harmless(report: &Report) -> String {
     let seen = report.flows.iter().filter(|flow| flow.equality() == Some(Equality::NoDifferenceSeen)).count();
     match seen {
         0 => format!("Every table goes on as a full refresh would make it{to_read}."),
+        seen if seen == report.flows.len() => {
+            let were = if seen == 1 { "flow was" } else { "flows were" };
+            format!("No difference seen on the rows that {seen} {were} run on{to_read}.")
+        }
         seen => format!(
             "No difference seen on the rows that {} {} run on; every other table goes on as a full refresh would make it{to_read}.",
             counted(seen, "flow"),
