@@ -454,17 +454,22 @@ pub fn udf_call(interpreter: &mut Interpreter<'_>, udf: &Udf, arguments: &Argume
     if let Some(argument) = batch::returned_argument(interpreter, &udf.function, &args, &arguments.place) {
         return Expr::Cast { expr: Box::new(argument), to: udf.returns.clone(), try_cast: false };
     }
+    Expr::Opaque(Opaque { args, ..udf_without_arguments(interpreter, udf, &arguments.place) })
+}
+
+/// A UDF by its code, as any call of it has it.
+pub fn udf_without_arguments(interpreter: &mut Interpreter<'_>, udf: &Udf, place: &Place) -> Opaque {
     let (content, code) = interpreter.code_of(&udf.function);
-    Expr::Opaque(Opaque {
+    Opaque {
         name: interpreter.short(&udf.function).into(),
         reason: "".into(),
         content,
-        args,
+        args: Vec::new(),
         data_type: udf.returns.clone(),
         deterministic: udf.deterministic,
         code,
-        place: arguments.place.clone(),
-    })
+        place: place.clone(),
+    }
 }
 
 /// A decimal literal by its text: precision and scale as the digits say.

@@ -249,17 +249,8 @@ fn holds_unknown(value: &Value, depth: u32) -> bool {
 
 /// What a query calls by name from here on.
 fn register_function(interpreter: &mut Interpreter<'_>, name: &str, udf: &Udf, place: &Place) {
-    let (content, code) = interpreter.code_of(&udf.function);
-    interpreter.registry.functions.push(Opaque {
-        name: name.into(),
-        reason: "".into(),
-        content,
-        args: Vec::new(),
-        data_type: udf.returns.clone(),
-        deterministic: udf.deterministic,
-        code,
-        place: place.clone(),
-    });
+    let function = super::column::udf_without_arguments(interpreter, udf, place);
+    interpreter.registry.functions.push(Opaque { name: name.into(), ..function });
 }
 
 /// A DataFrame of rows that the code makes at run time.
